@@ -1,0 +1,145 @@
+import type { Approval, Evidence } from "./check.ts";
+import { check, digestCall } from "./check.ts";
+import { digest, type Sha256 } from "./digest.ts";
+import type { OpenedToken } from "./plan-token.ts";
+import type { Decision } from "./verdict.ts";
+
+/** One record of what happened under a plan. `seq` counts from 0; `prev` is the digest of the entry before, or null. */
+export interface AuditEntry {
+  readonly v: 1;
+  readonly planId: string;
+  readonly seq: number;
+  readonly prev: string | null;
+  /** Milliseconds since the epoch, by the clock of whoever wrote it. */
+  readonly at: number;
+  readonly event: AuditEvent;
+}
+
+/** What happened. */
+export type AuditEvent =
+  | { readonly type: "plan_signed"; readonly token: string }
+  | { readonly type: "refresh"; readonly token: string }
+  | DecisionRecord
+  | { readonly type: "hold"; readonly decisionSeq: number; readonly holdId: string }
+  | { readonly type: "approval"; readonly decisionSeq: number; readonly approval: Approval }
+  | {
+      readonly type: "outcome";
+      readonly decisionSeq: number;
+      readonly status: OutcomeStatus;
+      readonly durationMs?: number;
+    }
+  | { readonly type: "closed" };
+
+/** `aborted`: the tool never started. `unknown`: it started, and nobody saw it end. */
+export type OutcomeStatus = "ok" | "failed" | "aborted" | "unknown";
+
+/** A decision with everything it rested on, so that {@link recomputeDecision} can make it again. */
+export interface DecisionRecord {
+  readonly type: "decision";
+  /** Of the token that it was decided under. */
+  readonly jti: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly fingerprint?: string;
+  /** Digest of the tool and the arguments; absent if the arguments were not JSON. */
+  readonly digest?: string;
+  /** Absent if they were redacted or not JSON: the decision cannot be recomputed then. */
+  readonly args?: unknown;
+  readonly used: readonly number[];
+  /** Seconds since the epoch. */
+  readonly now: number;
+  readonly evidence?: Evidence;
+  /** What `check()` said; the call was answered so unless there is an `answer`. */
+  readonly verdict: Decision["verdict"];
+  readonly reason?: string;
+  readonly step?: number;
+  readonly rule?: string;
+  /** The reason for which the call was blocked all the same, outside `check()`. */
+  readonly answer?: string;
+}
+
+/** The end of a chain of entries: what the next one needs. */
+export interface ChainHead {
+  readonly planId: string;
+  readonly seq: number;
+  readonly prev: string | null;
+}
+
+export function startChain(planId: string): ChainHead {
+  return { planId, seq: 0, prev: null };
+}
+
+/** Adds an event to a chain. @throws IntentlockError `ERR_INVALID_JSON` if the event is not JSON */
+export function chainEntry(
+  head: ChainHead,
+  event: AuditEvent,
+  options: { readonly at: number; readonly hash?: Sha256 },
+): { readonly entry: AuditEntry; readonly head: ChainHead } {
+  const entry: AuditEntry = { v: 1, planId: head.planId, seq: head.seq, prev: head.prev, at: options.at, event };
+  return { entry, head: { planId: head.planId, seq: head.seq + 1, prev: digestEntry(entry, options.hash) } };
+}
+
+/**
+ * The digest that the next entry names. The arguments of a call are in it by the call's digest, so that they can be
+ * removed later and the chain still verifies.
+ */
+export function digestEntry(entry: AuditEntry, hash?: Sha256): string {
+  if (entry.event.type !== "decision") return digest(entry, "audit", hash);
+  const { args: _, ...event } = entry.event;
+  return digest({ ...entry, event }, "audit", hash);
+}
+
+/** What is wrong with a chain of entries, and at which. */
+export interface ChainProblem {
+  readonly seq: number;
+  readonly problem: string;
+}
+
+/**
+ * Checks a plan's entries from the first: no gap, no fork, nothing changed, arguments that belong to their digest.
+ *
+ * @returns the chain's head, or the first problem
+ */
+export function verifyChain(
+  entries: readonly AuditEntry[],
+  planId: string,
+  hash?: Sha256,
+): { readonly head: ChainHead; readonly problem?: undefined } | { readonly problem: ChainProblem } {
+  let head = startChain(planId);
+  for (const entry of entries) {
+    const { seq } = head;
+    if (entry.v !== 1 || entry.planId !== planId) return { problem: { seq, problem: "another version or plan" } };
+    if (entry.seq !== seq) return { problem: { seq, problem: `entry ${entry.seq} stands where ${seq} should` } };
+    if (entry.prev !== head.prev) return { problem: { seq, problem: "it does not follow from the entry before" } };
+    const { event } = entry;
+    if (event.type === "decision" && event.args !== undefined && digestCall({ tool: event.tool, args: event.args }, hash) !== event.digest) {
+      return { problem: { seq, problem: "its arguments are not those of its digest" } };
+    }
+    head = { planId, seq: seq + 1, prev: digestEntry(entry, hash) };
+  }
+  return { head };
+}
+
+/**
+ * Decides again what a record says was decided.
+ *
+ * @param token the signed token with the record's `jti`, opened
+ * @returns undefined if the record lacks the arguments or the token is another
+ */
+export function recomputeDecision(record: DecisionRecord, token: OpenedToken): Decision | undefined {
+  if (record.args === undefined || !token.valid || token.claims.jti !== record.jti) return undefined;
+  const { callId, tool, args, fingerprint, used, now, evidence } = record;
+  const call = { callId, tool, args, ...(fingerprint === undefined ? {} : { fingerprint }) };
+  return check({ token, call, used, now, ...(evidence === undefined ? {} : { evidence }) });
+}
+
+/** Whether a decision is what a record says, as far as both go: verdict, reason, step and rule. */
+export function agreesWithRecord(record: DecisionRecord, decision: Decision): boolean {
+  const reason = decision.verdict === "block" ? decision.reason : undefined;
+  return (
+    record.verdict === decision.verdict &&
+    record.reason === reason &&
+    record.step === decision.step &&
+    record.rule === decision.rule
+  );
+}

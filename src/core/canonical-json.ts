@@ -1,0 +1,18 @@
+import canonicalize from "canonicalize";
+import { IntentlockError } from "./errors.ts";
+import { copyJson, JsonProblem } from "./json.ts";
+
+/**
+ * The canonical JSON text of a value (RFC 8785): keys sorted by UTF-16 code units, numbers as ECMAScript prints them.
+ *
+ * @throws IntentlockError `ERR_INVALID_JSON`, naming the path, for what JSON cannot carry (undefined, NaN, BigInt,
+ * dates, maps, cycles, lone surrogates, class instances) and for nesting past 100 levels
+ */
+export function canonicalJson(value: unknown): string {
+  try {
+    return canonicalize(copyJson(value)) as string;
+  } catch (error) {
+    if (!(error instanceof JsonProblem)) throw error;
+    throw new IntentlockError("ERR_INVALID_JSON", `${error.path || "The value"}: ${error.message}`);
+  }
+}

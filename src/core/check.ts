@@ -1,0 +1,216 @@
+import { checkBudget, type Ledger } from "./budget.ts";
+import type { CompiledRule } from "./compile-policy.ts";
+import type { CompiledToken } from "./compile-token.ts";
+import { type MatchBudget, MatchBudgetExceeded, newMatchBudget } from "./condition.ts";
+import { digest, type Sha256 } from "./digest.ts";
+import { copyJson, isJsonObject, type JsonObject, JsonProblem, MAX_ARGS_BYTES } from "./json.ts";
+import { isToolName } from "./names.ts";
+import { type CompiledStep, findFailingArg } from "./plan.ts";
+import { type OpenedToken, ValidToken } from "./plan-token.ts";
+import { type Block, blockDecision, type CallName, type Decision } from "./verdict.ts";
+
+/** How long after its expiry a token still counts, in seconds: clocks differ. */
+export const LEEWAY_SECONDS = 30;
+const MAX_CALL_ID_CHARACTERS = 1000;
+
+/** A tool call that somebody wants to make. All of it may be written by an attacker. */
+export interface Call {
+  readonly callId: string;
+  readonly tool: string;
+  readonly args: unknown;
+  /** Of the tool as it is now, as `fingerprintTool()` gives it. Needed if the token holds one for the tool. */
+  readonly fingerprint?: string;
+}
+
+/** What a person's approval is bound to, taken from an approval token that was verified and claimed. */
+export interface Approval {
+  readonly holdId: string;
+  readonly planId: string;
+  readonly rule: string;
+  /** As {@link digestCall} gives it. */
+  readonly digest: string;
+  readonly fingerprint?: string;
+  readonly approvedBy: string;
+  /** Seconds since the epoch. */
+  readonly exp: number;
+}
+
+/** What else a decision may rest on. Each has been verified before it comes here. */
+export interface Evidence {
+  readonly approval?: Approval;
+  readonly ledger?: Ledger;
+}
+
+export interface CheckInput {
+  /** What `openPlanToken()` returned, valid or not. */
+  readonly token: OpenedToken;
+  readonly call: Call;
+  /** How many calls each step of the plan has taken so far, by the step's index. */
+  readonly used: readonly number[];
+  /** Seconds since the epoch. */
+  readonly now: number;
+  readonly evidence?: Evidence;
+}
+
+/**
+ * Decides about one call. Pure and synchronous, the same on every machine: token, plan, limits, policy, budget, and the
+ * first failure wins. It never throws because of what it is given: anything unexpected is a block, `internal_error`.
+ */
+export function check(input: CheckInput): Decision {
+  try {
+    return decide(input);
+  } catch (error) {
+    return blockDecision(nameCall(input), describeTrouble(error));
+  }
+}
+
+/** Digest of the action that a call is: the tool's name and the arguments. @throws IntentlockError `ERR_INVALID_JSON` */
+export function digestCall(call: { readonly tool: string; readonly args: unknown }, hash?: Sha256): string {
+  return digest({ tool: call.tool, args: call.args }, "call", hash);
+}
+
+function decide(input: CheckInput): Decision {
+  const token = ValidToken.compiled(input.token);
+  if (!token) {
+    return blockDecision(nameCall(input), { reason: "invalid_token", stage: "token", detail: tokenDetail(input.token) });
+  }
+  const { claims } = token;
+  if (!Number.isFinite(input.now)) throw new TypeError("now is not a time");
+  if (input.now >= claims.exp + LEEWAY_SECONDS) {
+    return blockDecision(nameCall(input, claims.planId), { reason: "token_expired", stage: "token", detail: "the plan token has expired" });
+  }
+  const { callId, tool, args: given, fingerprint } = input.call;
+  if (!isCallId(callId) || !isToolName(tool)) {
+    return blockDecision(nameCall(input, claims.planId), malformed("the call id or the tool's name is not well-formed"));
+  }
+  const args = copyJson(given, MAX_ARGS_BYTES);
+  if (!isJsonObject(args)) throw new JsonProblem([], "not an object");
+  const call: ParsedCall = { callId, tool, args, fingerprint, planId: claims.planId };
+  return decideParsed(token, call, input);
+}
+
+interface ParsedCall extends CallName {
+  readonly args: JsonObject;
+  readonly fingerprint: string | undefined;
+}
+
+function decideParsed(token: CompiledToken, call: ParsedCall, input: CheckInput): Decision {
+  const entry = token.tool(call.tool);
+  if (!entry) return blockDecision(call, { reason: "not_in_plan", stage: "plan", detail: `no step of the plan uses ${call.tool}` });
+  if (entry.fingerprint !== undefined && entry.fingerprint !== call.fingerprint) {
+    return blockDecision(call, { reason: "tool_changed", stage: "plan", detail: `${call.tool} has another description or schema now` });
+  }
+  const budget = newMatchBudget();
+  const step = chooseStep(entry.steps, call, input.used, budget);
+  if (typeof step !== "number") return blockDecision(call, step);
+  const rule = entry.rules.find(({ matches }) => matches(call.args, budget));
+  if (!rule) return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail: "no rule of the policy allows it", step });
+  return applyRule(token, call, { rule, step, input });
+}
+
+/** The first step that matches and has calls left, or why there is none. */
+function chooseStep(
+  steps: readonly CompiledStep[],
+  call: ParsedCall,
+  used: readonly number[],
+  budget: MatchBudget,
+): number | Block {
+  let usedUp: number | undefined;
+  let failing: string | undefined;
+  for (const step of steps) {
+    const arg = findFailingArg(step.args, call.args, budget);
+    if (arg !== undefined) {
+      failing ??= arg;
+      continue;
+    }
+    const taken = used[step.index];
+    if (!Number.isSafeInteger(taken) || (taken as number) < 0) throw new TypeError("used does not count every step");
+    if ((taken as number) < step.maxCalls) return step.index;
+    usedUp ??= step.index;
+  }
+  if (usedUp !== undefined) {
+    return { reason: "call_limit", stage: "limits", detail: `the calls of ${call.tool} that the plan allows are used up`, step: usedUp };
+  }
+  const detail = `the plan has ${call.tool}, but not with this value of ${JSON.stringify((failing ?? "").slice(0, 100))}`;
+  return { reason: "not_in_plan", stage: "plan", detail };
+}
+
+function applyRule(
+  { claims }: CompiledToken,
+  call: ParsedCall,
+  { rule: { rule }, step, input }: { readonly rule: CompiledRule; readonly step: number; readonly input: CheckInput },
+): Decision {
+  const { callId, tool, planId } = call;
+  let approvedBy: string | undefined;
+  switch (rule.decision) {
+    case "block":
+      return blockDecision(call, { reason: rule.id, stage: "policy", detail: rule.reason ?? `a rule forbids ${tool} here`, step, rule: rule.id });
+    case "hold":
+      approvedBy = findApproval(rule.id, call, input);
+      if (approvedBy === undefined) {
+        const { approvers = {}, timeoutSeconds = 300, reason } = rule;
+        const hold = { verdict: "hold", callId, tool, planId, step, rule: rule.id, approvers, timeoutSeconds } as const;
+        return reason === undefined ? hold : { ...hold, ruleReason: reason };
+      }
+      break;
+    case "allow":
+      break;
+    default:
+      rule.decision satisfies never;
+      throw new TypeError("unknown decision");
+  }
+  const allow = { verdict: "allow", callId, tool, planId, step, rule: rule.id, budgetRemaining: null } as const;
+  if (approvedBy === undefined && claims.budget === undefined) return allow;
+  const approved = approvedBy === undefined ? allow : { ...allow, approvedBy };
+  if (claims.budget === undefined) return approved;
+  const answer = checkBudget(claims.budget, input.evidence?.ledger, call);
+  if (answer.refused !== undefined) return blockDecision(call, { reason: "budget_exhausted", stage: "budget", detail: answer.refused, step });
+  return { ...approved, budgetRemaining: answer.remaining, payoutMicros: answer.payoutMicros };
+}
+
+/** Who approved exactly this call, under exactly this rule of this plan, in time. */
+function findApproval(rule: string, call: ParsedCall, { evidence, now }: CheckInput): string | undefined {
+  const approval = evidence?.approval;
+  if (!approval || approval.rule !== rule || approval.planId !== call.planId || !(now < approval.exp)) return undefined;
+  if (approval.fingerprint !== call.fingerprint || approval.digest !== digestCall(call)) return undefined;
+  return approval.approvedBy;
+}
+
+/** Fail closed: whatever was thrown while deciding is a block. Its words stay here: they may quote what nobody should read. */
+function describeTrouble(error: unknown): Block {
+  if (error instanceof JsonProblem) {
+    return malformed(`the arguments are not an object of strict JSON${error.path ? ` at ${error.path}` : ""}: ${error.message}`);
+  }
+  if (error instanceof MatchBudgetExceeded) return malformed("the arguments are too large for the patterns that they have to be matched with");
+  return { reason: "internal_error", stage: "gate", detail: "an error happened while deciding" };
+}
+
+function malformed(detail: string): Block {
+  return { reason: "invalid_call", stage: "parse", detail };
+}
+
+function tokenDetail(token: OpenedToken): string {
+  return !token.valid && typeof token.detail === "string" ? `the plan token is not valid: ${token.detail}` : "the plan token was not opened";
+}
+
+/** What a decision can say of any call, however malformed. */
+function nameCall(input: CheckInput, planId = ""): CallName {
+  try {
+    const { callId, tool } = input.call;
+    return { callId: shorten(callId, MAX_CALL_ID_CHARACTERS), tool: shorten(tool, 64), planId: planId || planIdOf(input) };
+  } catch {
+    return { callId: "", tool: "", planId };
+  }
+}
+
+function planIdOf({ token }: CheckInput): string {
+  return ValidToken.compiled(token)?.claims.planId ?? "";
+}
+
+function isCallId(value: unknown): boolean {
+  return typeof value === "string" && value.length <= MAX_CALL_ID_CHARACTERS && value.isWellFormed();
+}
+
+function shorten(value: unknown, length: number): string {
+  return typeof value === "string" ? value.slice(0, length).toWellFormed() : "";
+}

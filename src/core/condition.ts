@@ -1,0 +1,126 @@
+import { z } from "zod";
+import { compileGlob } from "./glob.ts";
+import { type Json, jsonEqual } from "./json.ts";
+import { compileRegex } from "./regex.ts";
+import { closedObject } from "./schema.ts";
+import { MAX_MATCH_WORK, PatternError, type TextMatcher } from "./text-matcher.ts";
+
+/** What a plan may ask of an argument. At least one operator; all given must hold. */
+export interface PlanCondition {
+  /** Equals the value exactly; the order of keys does not matter. */
+  readonly eq?: Json;
+  /** Equals one of the values. */
+  readonly in?: readonly Json[];
+  /** Is a string that the glob matches: `*` does not cross `/`. */
+  readonly glob?: string;
+  /** Is a string that the RE2 expression matches in full. */
+  readonly regex?: string;
+  /** Is a number, at most this. */
+  readonly lte?: number;
+  /** Is a number, at least this. */
+  readonly gte?: number;
+}
+
+/** What a policy may ask of an argument: the plan's operators and two exact negations, which a missing argument satisfies. */
+export interface PolicyCondition extends PlanCondition {
+  /** Equals none of the values, or is missing. */
+  readonly notIn?: readonly Json[];
+  /** Is not a string that the glob matches, or is missing. */
+  readonly notGlob?: string;
+}
+
+/** What is left of the work that one decision may spend on matching. */
+export interface MatchBudget {
+  left: number;
+}
+
+/** Thrown when a decision would take too much work; `check()` turns it into a block. */
+export class MatchBudgetExceeded extends Error {}
+
+export function newMatchBudget(): MatchBudget {
+  return { left: MAX_MATCH_WORK };
+}
+
+/** Whether an argument (undefined: it is missing) satisfies a condition. @throws MatchBudgetExceeded */
+export type CompiledCondition = (value: Json | undefined, budget: MatchBudget) => boolean;
+
+// Schemas are given values that copyJson() has made: any of them is JSON.
+const json = z.custom<Json>();
+const glob = z.string().superRefine((pattern, context) => refusePattern(() => compileGlob(pattern), context));
+const regex = z.string().superRefine((source, context) => refusePattern(() => compileRegex(source), context));
+const positive = {
+  eq: json.optional(),
+  in: z.array(json).max(1000).optional(),
+  glob: glob.optional(),
+  regex: regex.optional(),
+  lte: z.number().optional(),
+  gte: z.number().optional(),
+};
+
+export const planConditionSchema = atLeastOne(closedObject(positive)) as z.ZodType<PlanCondition>;
+export const policyConditionSchema = atLeastOne(
+  closedObject({ ...positive, notIn: z.array(json).max(1000).optional(), notGlob: glob.optional() }),
+) as z.ZodType<PolicyCondition>;
+export const globSchema: z.ZodType<string> = glob;
+
+/** Compiles a condition that its schema has accepted. */
+export function compileCondition(condition: PolicyCondition): CompiledCondition {
+  const tests = compileOperators(condition);
+  const [first, second] = tests;
+  if (first && tests.length === 1) return first;
+  if (first && second && tests.length === 2) return (value, budget) => first(value, budget) && second(value, budget);
+  return (value, budget) => tests.every((test) => test(value, budget));
+}
+
+function compileOperators(condition: PolicyCondition): CompiledCondition[] {
+  const tests: CompiledCondition[] = [];
+  const { lte, gte } = condition;
+  if (lte !== undefined) tests.push((value) => typeof value === "number" && value <= lte);
+  if (gte !== undefined) tests.push((value) => typeof value === "number" && value >= gte);
+  if (condition.eq !== undefined) tests.push(equalsOneOf([condition.eq]));
+  if (condition.in) tests.push(equalsOneOf(condition.in));
+  if (condition.notIn) tests.push(not(equalsOneOf(condition.notIn)));
+  if (condition.glob !== undefined) tests.push(matchesText(compileGlob(condition.glob)));
+  if (condition.notGlob !== undefined) tests.push(not(matchesText(compileGlob(condition.notGlob))));
+  if (condition.regex !== undefined) tests.push(matchesText(compileRegex(condition.regex)));
+  return tests;
+}
+
+function not(test: CompiledCondition): CompiledCondition {
+  return (value, budget) => !test(value, budget);
+}
+
+function equalsOneOf(values: readonly Json[]): CompiledCondition {
+  const scalars = new Set<Json>(values.filter((value) => typeof value !== "object" || value === null));
+  const structures = values.filter((value) => typeof value === "object" && value !== null);
+  return (value, budget) => {
+    if (value === undefined) return false;
+    if (typeof value !== "object" || value === null) return scalars.has(value);
+    return structures.some((structure) => jsonEqual(value, structure, (keys) => spend(budget, 100 + 100 * keys)));
+  };
+}
+
+function matchesText(matcher: TextMatcher): CompiledCondition {
+  return (value, budget) => {
+    if (typeof value !== "string") return false;
+    spend(budget, matcher.work(value.length));
+    return matcher.matches(value);
+  };
+}
+
+function spend(budget: MatchBudget, work: number): void {
+  budget.left -= work;
+  if (budget.left < 0) throw new MatchBudgetExceeded();
+}
+
+function atLeastOne(schema: z.ZodType<object>): z.ZodType<object> {
+  return schema.refine((condition) => Object.keys(condition).length > 0, "give at least one operator");
+}
+
+function refusePattern(compile: () => unknown, context: z.RefinementCtx): void {
+  try {
+    compile();
+  } catch (error) {
+    context.addIssue({ code: "custom", message: error instanceof PatternError ? error.message : "not a valid pattern" });
+  }
+}

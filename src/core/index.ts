@@ -1,0 +1,54 @@
+/**
+ * The decision, and nothing else: plans, policies, signed tokens, `check()`, digests and the audit chain. Pure: no clock,
+ * no network, no files. Runs on every JavaScript runtime.
+ *
+ * @example
+ * const key = await generateSigningKey();
+ * const jwt = await signPlanToken(claims, key);
+ * const token = await openPlanToken(jwt, [key.publicKey], { audience: "triage-agent" });
+ * const decision = check({ token, call: { callId: "1", tool: "read_file", args: { path: "a.txt" } }, used: [0], now });
+ *
+ * @module
+ */
+export {
+  type AuditEntry,
+  type AuditEvent,
+  agreesWithRecord,
+  type ChainHead,
+  type ChainProblem,
+  chainEntry,
+  type DecisionRecord,
+  digestEntry,
+  type OutcomeStatus,
+  recomputeDecision,
+  startChain,
+  verifyChain,
+} from "./audit.ts";
+export type { Budget, BudgetLimit, Ledger, Payout, Spent } from "./budget.ts";
+export { canonicalJson } from "./canonical-json.ts";
+export { type Approval, type Call, type CheckInput, check, digestCall, type Evidence, LEEWAY_SECONDS } from "./check.ts";
+export type { PlanClaims, User } from "./claims.ts";
+export type { PlanCondition, PolicyCondition } from "./condition.ts";
+export { type DigestDomain, digest, portableSha256, type Sha256 } from "./digest.ts";
+export { type ErrorCode, IntentlockError, type Issue, PlanError, PolicyError } from "./errors.ts";
+export { fingerprintTool, type ToolDescription } from "./fingerprint.ts";
+export { isJsonObject, type Json, type JsonObject, MAX_ARGS_BYTES, MAX_JSON_DEPTH } from "./json.ts";
+export { DECLARE_PLAN, isToolName, normalizeEmail, TOOL_NAME } from "./names.ts";
+export { parseJson } from "./parse-json.ts";
+export { parsePolicy } from "./parse-policy.ts";
+export { MAX_PLAN_STEPS, type Plan, type PlanStep, parsePlan } from "./plan.ts";
+export { type InvalidToken, type OpenedToken, openPlanToken, PLAN_TOKEN_TYPE, signPlanToken, type ValidToken } from "./plan-token.ts";
+export type { Approvers, Match, Policy, PolicyRule, Role } from "./policy.ts";
+export { generateSigningKey, type PrivateKey, type PublicKey, type SigningKey } from "./signing-key.ts";
+export {
+  type AllowDecision,
+  BLOCK_REASONS,
+  type BlockDecision,
+  type BlockReason,
+  type BudgetRemaining,
+  type Decision,
+  explainReason,
+  type HoldDecision,
+  type RuleId,
+  type Stage,
+} from "./verdict.ts";

@@ -1,0 +1,149 @@
+import { CompactSign, compactVerify, errors } from "jose";
+import { planClaimsSchema, type PlanClaims, MAX_CLAIMS_BYTES, MAX_TOKEN_CHARACTERS } from "./claims.ts";
+import { type CompiledToken, compileToken } from "./compile-token.ts";
+import { IntentlockError } from "./errors.ts";
+import { freezeJson, JsonProblem } from "./json.ts";
+import { listSchemaIssues, toIssue } from "./schema.ts";
+import { type PublicKey, publicKeySchema, type SigningKey, signingKeySchema } from "./signing-key.ts";
+
+/** The `typ` of a plan token's header. Tokens of another type are refused, whoever signed them. */
+export const PLAN_TOKEN_TYPE = "intentlock-plan+jwt";
+
+/** What {@link openPlanToken} says of a token. `check()` takes it as it is, and no look-alike. */
+export type OpenedToken = ValidToken | InvalidToken;
+
+export interface InvalidToken {
+  readonly valid: false;
+  /** Why, in words that hold nothing of the token. */
+  readonly detail: string;
+}
+
+/** A token whose signature, type and audience are right. Whether it has expired is `check()`'s to say. */
+export class ValidToken {
+  readonly valid = true as const;
+  readonly claims: PlanClaims;
+  readonly #compiled: CompiledToken;
+
+  /** For {@link openPlanToken} only: the package does not export the class itself. */
+  constructor(claims: PlanClaims) {
+    this.claims = claims;
+    this.#compiled = compileToken(claims);
+    Object.freeze(this);
+  }
+
+  /** What `check()` needs of a token; undefined for any object that `openPlanToken` did not make. */
+  static compiled(token: unknown): CompiledToken | undefined {
+    return typeof token === "object" && token !== null && #compiled in token ? token.#compiled : undefined;
+  }
+}
+
+/**
+ * Signs a plan: a compact JWS (RFC 7515) with `alg: EdDSA` and the key's `kid`.
+ *
+ * @param claims all claims but `ver`, which is set
+ * @throws IntentlockError `ERR_INVALID_CLAIMS` naming what is wrong, `ERR_INVALID_KEY`
+ */
+export async function signPlanToken(
+  claims: Omit<PlanClaims, "ver"> & { readonly ver?: 1 },
+  key: SigningKey,
+): Promise<string> {
+  const { kid, privateKey } = parseSigningKey(key);
+  const payload = new TextEncoder().encode(JSON.stringify(parseClaims({ ver: 1, ...claims })));
+  return await new CompactSign(payload)
+    .setProtectedHeader({ alg: "EdDSA", typ: PLAN_TOKEN_TYPE, kid })
+    .sign({ ...privateKey, alg: "EdDSA" });
+}
+
+/**
+ * Verifies a plan token against pinned keys and for one agent. Never throws. Expiry is not looked at. Valid tokens are
+ * remembered by key set, audience and token (the last 1,000, less if they are large), so that no signature is verified twice.
+ *
+ * @param keys the public keys that may have signed it; one with the token's `kid` has to be among them
+ * @param options.audience the agent's id, which `aud` has to equal
+ */
+export async function openPlanToken(
+  token: string,
+  keys: readonly PublicKey[],
+  options: { readonly audience: string },
+): Promise<OpenedToken> {
+  try {
+    if (typeof token !== "string" || token.length > MAX_TOKEN_CHARACTERS) return invalid("it is not the text of a token");
+    const audience = options.audience;
+    const pinned = keys.map((key) => publicKeySchema.parse(key));
+    const cacheKey = JSON.stringify([audience, pinned.map(({ kid, x }) => [kid, x])]) + token;
+    const known = remembered.get(cacheKey);
+    if (known) return known;
+    const opened = await verify(token, pinned, audience);
+    if (opened.valid && !remembered.has(cacheKey)) remember(cacheKey, opened);
+    return opened;
+  } catch {
+    return invalid("it could not be read");
+  }
+}
+
+async function verify(token: string, keys: readonly PublicKey[], audience: string): Promise<ValidToken | InvalidToken> {
+  let verified: Awaited<ReturnType<typeof compactVerify>>;
+  try {
+    verified = await compactVerify(
+      token,
+      ({ kid }) => {
+        const key = keys.find((candidate) => candidate.kid === kid);
+        if (!key) throw new errors.JWKSNoMatchingKey();
+        return { ...key, alg: "EdDSA" };
+      },
+      { algorithms: ["EdDSA"] },
+    );
+  } catch (error) {
+    if (error instanceof errors.JWKSNoMatchingKey) return invalid("no pinned key has its key id");
+    return invalid("its signature does not verify");
+  }
+  if (verified.protectedHeader.typ !== PLAN_TOKEN_TYPE) return invalid(`its type is not ${PLAN_TOKEN_TYPE}`);
+  let claims: PlanClaims;
+  try {
+    claims = parseClaims(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(verified.payload)));
+  } catch {
+    return invalid("its claims are not those of a plan token of a known version");
+  }
+  if (claims.aud !== audience) return invalid("it was signed for another agent");
+  return new ValidToken(claims);
+}
+
+function parseClaims(value: unknown): PlanClaims {
+  try {
+    const copy = freezeJson(value, MAX_CLAIMS_BYTES);
+    const result = planClaimsSchema.safeParse(copy);
+    if (result.success) return copy as unknown as PlanClaims;
+    const [first] = listSchemaIssues(result.error).map(toIssue);
+    throw new IntentlockError("ERR_INVALID_CLAIMS", `The claims are not valid: ${first?.path}: ${first?.message}`);
+  } catch (error) {
+    if (!(error instanceof JsonProblem)) throw error;
+    throw new IntentlockError("ERR_INVALID_CLAIMS", `The claims are not valid: ${error.path}: ${error.message}`);
+  }
+}
+
+/** @throws IntentlockError `ERR_INVALID_KEY`, saying nothing of the key */
+export function parseSigningKey(key: SigningKey): SigningKey {
+  const result = signingKeySchema.safeParse(key);
+  if (result.success) return result.data;
+  throw new IntentlockError("ERR_INVALID_KEY", "The signing key is not one that generateSigningKey() made");
+}
+
+function invalid(detail: string): InvalidToken {
+  return { valid: false, detail };
+}
+
+const MAX_REMEMBERED = 1000;
+const MAX_REMEMBERED_CHARACTERS = 4 * MAX_TOKEN_CHARACTERS;
+const remembered = new Map<string, ValidToken>();
+let rememberedCharacters = 0;
+
+function remember(cacheKey: string, token: ValidToken): void {
+  remembered.set(cacheKey, token);
+  rememberedCharacters += cacheKey.length;
+  // A map keeps the order of insertion: its first key is the oldest.
+  for (const oldest of remembered.keys()) {
+    if (remembered.size <= MAX_REMEMBERED && rememberedCharacters <= MAX_REMEMBERED_CHARACTERS) break;
+    remembered.delete(oldest);
+    rememberedCharacters -= oldest.length;
+  }
+}

@@ -1,0 +1,111 @@
+import { z } from "zod";
+import { type CompiledCondition, compileCondition, type MatchBudget, planConditionSchema, type PlanCondition } from "./condition.ts";
+import { type Issue, PlanError } from "./errors.ts";
+import { freezeJson, type JsonObject, JsonProblem } from "./json.ts";
+import { DECLARE_PLAN, TOOL_NAME } from "./names.ts";
+import { closedObject, listSchemaIssues, namedValues, toIssue } from "./schema.ts";
+
+/** What an agent may do for one task: the user's goal and the steps that serve it. */
+export interface Plan {
+  readonly goal: string;
+  readonly steps: readonly PlanStep[];
+}
+
+/** Calls of one tool that the plan allows. */
+export interface PlanStep {
+  /** The exact name of the tool. */
+  readonly tool: string;
+  /** Every argument listed must be present and satisfy its condition; the others are unconstrained. */
+  readonly args?: Readonly<Record<string, PlanCondition>>;
+  /** The most calls that this step allows, from 1; absent: no limit by this step. */
+  readonly maxCalls?: number;
+}
+
+/** The most steps of a plan, and the most bytes of its JSON. */
+export const MAX_PLAN_STEPS = 200;
+export const MAX_PLAN_BYTES = 262_144;
+
+export const planStepSchema: z.ZodType<PlanStep> = closedObject({
+  tool: z
+    .string()
+    .regex(TOOL_NAME, "a tool's name is 1 to 64 letters, digits, _ or -")
+    .refine((name) => name !== DECLARE_PLAN, `${DECLARE_PLAN} is reserved and cannot be a step`),
+  args: namedValues(planConditionSchema).optional(),
+  maxCalls: z.int("expected an integer of at least 1").min(1, "expected an integer of at least 1").optional(),
+}) as z.ZodType<PlanStep>;
+
+export const planSchema: z.ZodType<Plan> = closedObject({
+  goal: z.string().min(1, "say what the user asked for").max(10_000),
+  steps: z.array(planStepSchema).max(MAX_PLAN_STEPS, `a plan has at most ${MAX_PLAN_STEPS} steps`),
+});
+
+/**
+ * Checks a plan that a model or an application wrote, and freezes it.
+ *
+ * @param options.tools the names of the tools that there are; a step with another one is refused
+ * @throws PlanError listing every problem with its path: unknown fields and tools, operators that plans do not have
+ * (`notIn`, `notGlob`), empty conditions, patterns out of bounds, more than 200 steps or 256 KiB
+ */
+export function parsePlan(value: unknown, options: { readonly tools: Iterable<string> }): Plan {
+  const tools = new Set(options.tools);
+  let copy: unknown;
+  try {
+    copy = freezeJson(value, MAX_PLAN_BYTES);
+  } catch (error) {
+    if (!(error instanceof JsonProblem)) throw error;
+    throw new PlanError([{ path: error.path, message: error.message }]);
+  }
+  const result = planSchema.safeParse(copy);
+  const issues: Issue[] = result.success ? [] : listSchemaIssues(result.error).map(toIssue);
+  for (const [index, tool] of namedTools(copy)) {
+    if (!tools.has(tool) && tool !== DECLARE_PLAN) {
+      issues.push({ path: `steps[${index}].tool`, message: `unknown tool; there are: ${[...tools].join(", ") || "none"}` });
+    }
+  }
+  if (issues.length > 0) throw new PlanError(issues);
+  return copy as Plan;
+}
+
+/** The well-formed tool names of what may be a plan, with their steps' indices. */
+function namedTools(plan: unknown): [number, string][] {
+  const steps = (plan as { steps?: unknown } | null)?.steps;
+  if (!Array.isArray(steps)) return [];
+  return steps.flatMap((step: unknown, index): [number, string][] => {
+    const tool = (step as { tool?: unknown } | null)?.tool;
+    return typeof tool === "string" && TOOL_NAME.test(tool) ? [[index, tool]] : [];
+  });
+}
+
+/** A step ready to be matched. */
+export interface CompiledStep {
+  readonly index: number;
+  readonly maxCalls: number;
+  readonly args: readonly (readonly [name: string, holds: CompiledCondition])[];
+}
+
+/** The steps of a plan by the name of their tool, in the plan's order. @throws PatternError for a pattern out of bounds */
+export function compilePlan(plan: Plan): ReadonlyMap<string, readonly CompiledStep[]> {
+  const byTool = new Map<string, CompiledStep[]>();
+  for (const [index, step] of plan.steps.entries()) {
+    const args = compileArgs(step.args);
+    const steps = byTool.get(step.tool);
+    const compiled = { index, args, maxCalls: step.maxCalls ?? Number.POSITIVE_INFINITY };
+    if (steps) steps.push(compiled);
+    else byTool.set(step.tool, [compiled]);
+  }
+  return byTool;
+}
+
+export type CompiledArgs = readonly (readonly [name: string, holds: CompiledCondition])[];
+
+export function compileArgs(args: Readonly<Record<string, PlanCondition>> | undefined): CompiledArgs {
+  return Object.entries(args ?? {}).map(([name, condition]) => [name, compileCondition(condition)]);
+}
+
+/** The name of the first argument that fails its condition; undefined if all hold. Own properties only. */
+export function findFailingArg(conditions: CompiledArgs, args: JsonObject, budget: MatchBudget): string | undefined {
+  for (const [name, holds] of conditions) {
+    if (!holds(Object.hasOwn(args, name) ? args[name] : undefined, budget)) return name;
+  }
+  return undefined;
+}

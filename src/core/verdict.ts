@@ -1,0 +1,133 @@
+import type { Approvers } from "./policy.ts";
+
+/** Every reason for a block but the ids of rules, with the sentence that tells the model what it means. */
+const MEANINGS = {
+  not_in_plan: "This action is outside what the user asked for.",
+  call_limit: "The plan does not allow this action more often.",
+  no_matching_rule: "The policy allows nothing that it does not name.",
+  invalid_token: "The signed plan could not be verified.",
+  token_expired: "The signed plan has expired and could not be renewed.",
+  invalid_call: "The call is malformed and was not considered.",
+  internal_error: "The call could not be decided, so it was not made.",
+  server_unavailable: "The server that decides could not be reached.",
+  api_key_rejected: "The server that decides does not accept this agent's key.",
+  gate_rejected: "The server that decides refused the request.",
+  audit_write_failed: "The decision could not be recorded, so the call was not made.",
+  audit_backlog: "Too many decisions wait to be recorded on the server.",
+  hold_requires_server: "A person has to approve this action, and nobody can be asked here.",
+  hold_rejected: "A person rejected this action. Do not ask for it again.",
+  hold_timeout: "Nobody approved this action in time.",
+  budget_exhausted: "The budget for this task is used up.",
+  tool_changed: "The tool is not the one that the plan was signed for.",
+  plan_revoked: "The plan was revoked.",
+  aborted: "The run was stopped before the tool started.",
+  unknown_tool: "There is no tool of this name.",
+  invalid_args: "The tool does not take these arguments.",
+} as const;
+
+/** Why a call was blocked, unless a rule blocked it: then the reason is the rule's id. */
+export type BlockReason = keyof typeof MEANINGS;
+
+/** Every {@link BlockReason}. */
+export const BLOCK_REASONS: readonly BlockReason[] = Object.freeze(Object.keys(MEANINGS) as BlockReason[]);
+
+/** The id of a rule of the policy, in kebab-case. */
+export type RuleId = string;
+
+/** Where a call was blocked. `parse` and `schema`: its arguments; `gate`: outside the decision itself. */
+export type Stage = "parse" | "schema" | "token" | "plan" | "limits" | "policy" | "budget" | "gate";
+
+/** What is left of the budget after this call. A limit that the budget does not set is absent. */
+export interface BudgetRemaining {
+  readonly session?: { readonly calls?: number; readonly payoutMicros?: number };
+  readonly principal?: { readonly calls?: number; readonly payoutMicros?: number };
+}
+
+interface Decided {
+  readonly callId: string;
+  readonly tool: string;
+  /** Empty if the token did not verify. */
+  readonly planId: string;
+  /** Digest of the tool's name and the arguments, added by the gate (absent if the arguments are not JSON). */
+  readonly digest?: string;
+  /** Microseconds that the decision took, added by the gate. */
+  readonly elapsedUs?: number;
+  /** The decision's number among the records of its plan, from 0, added by the gate: what an outcome refers to. */
+  readonly seq?: number;
+}
+
+/** The call may run. `step` is the index of the plan step that it uses up. */
+export interface AllowDecision extends Decided {
+  readonly verdict: "allow";
+  readonly step: number;
+  readonly rule: RuleId;
+  /** Null if the plan was signed without a budget. */
+  readonly budgetRemaining: BudgetRemaining | null;
+  /** USD micros that the call takes from the budget; absent without a budget. */
+  readonly payoutMicros?: number;
+  /** E-mail of the person who approved the call, where a rule holds it. */
+  readonly approvedBy?: string;
+}
+
+/** A person has to decide. */
+export interface HoldDecision extends Decided {
+  readonly verdict: "hold";
+  readonly step: number;
+  readonly rule: RuleId;
+  readonly approvers: Approvers;
+  readonly timeoutSeconds: number;
+  /** The rule's own words. */
+  readonly ruleReason?: string;
+}
+
+/** The call must not run. `message` is what the model may read. */
+export interface BlockDecision extends Decided {
+  readonly verdict: "block";
+  readonly reason: BlockReason | RuleId;
+  readonly message: string;
+  readonly stage: Stage;
+  readonly step?: number;
+  readonly rule?: RuleId;
+}
+
+/** The one answer to one call. A tool runs on an explicit `allow` only. */
+export type Decision = AllowDecision | HoldDecision | BlockDecision;
+
+/** What a block is made of; the rest of the decision follows from it. */
+export interface Block {
+  readonly reason: BlockReason | RuleId;
+  readonly stage: Stage;
+  /** One clause for the model: what about this call. Never the policy, other users, or more of the call than names. */
+  readonly detail: string;
+  readonly step?: number;
+  readonly rule?: RuleId;
+}
+
+/** A call as far as a decision about it needs to name it. */
+export interface CallName {
+  readonly callId: string;
+  readonly tool: string;
+  readonly planId: string;
+}
+
+/** Makes the decision and the message that the model reads: the reason and detail, then a sentence on what it means. */
+export function blockDecision(call: CallName, block: Block): BlockDecision {
+  const { reason, stage, detail, step, rule } = block;
+  const meaning = rule === undefined ? explainReason(reason) : "A rule of the policy forbids this action.";
+  return {
+    verdict: "block",
+    callId: call.callId,
+    tool: call.tool,
+    planId: call.planId,
+    reason,
+    message: `Blocked by Intentlock (${reason}): ${detail}\n${meaning}`,
+    stage,
+    ...(step === undefined ? {} : { step }),
+    ...(rule === undefined ? {} : { rule }),
+  };
+}
+
+/** What a reason means, in one plain sentence. */
+export function explainReason(reason: BlockReason | RuleId): string {
+  return Object.hasOwn(MEANINGS, reason) ? MEANINGS[reason as BlockReason] : "A rule of the policy forbids this action.";
+}

@@ -1,0 +1,70 @@
+import { type AuditEntry, type AuditEvent, type ChainHead, chainEntry, type Sha256, startChain } from "../core/index.ts";
+import type { AuditSink } from "./audit-sink.ts";
+
+interface Waiting {
+  readonly event: AuditEvent;
+  readonly resolve: (seq: number) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The chain of one plan's entries on their way to a sink. Entries that come while others are being written wait and are
+ * written together, so that a slow sink is asked once for many. A batch that fails leaves the chain as it was.
+ */
+export class AuditTrail {
+  readonly #sink: AuditSink | undefined;
+  readonly #clock: () => number;
+  readonly #hash: Sha256;
+  #head: ChainHead;
+  #waiting: Waiting[] = [];
+  #writing = false;
+
+  /** @param sink without one, entries are numbered and forgotten */
+  constructor(planId: string, options: { sink: AuditSink | undefined; clock: () => number; hash: Sha256 }) {
+    this.#head = startChain(planId);
+    this.#sink = options.sink;
+    this.#clock = options.clock;
+    this.#hash = options.hash;
+  }
+
+  /** Writes one event and gives its number. Rejects if it was not stored. */
+  write(event: AuditEvent): number | Promise<number> {
+    if (!this.#sink) {
+      const { seq } = this.#head;
+      this.#head = { ...this.#head, seq: seq + 1 };
+      return seq;
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ event, resolve, reject });
+      if (!this.#writing) void this.#writeAll();
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    this.#writing = true;
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      try {
+        await this.#writeBatch(batch);
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    this.#writing = false;
+  }
+
+  async #writeBatch(batch: readonly Waiting[]): Promise<void> {
+    const entries: AuditEntry[] = [];
+    let head = this.#head;
+    for (const { event } of batch) {
+      const next = chainEntry(head, event, { at: this.#clock(), hash: this.#hash });
+      entries.push(next.entry);
+      head = next.head;
+    }
+    const stored = this.#sink?.append(entries);
+    if (stored) await stored;
+    this.#head = head;
+    for (const [index, { resolve }] of batch.entries()) resolve((entries[index] as AuditEntry).seq);
+  }
+}

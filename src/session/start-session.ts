@@ -1,0 +1,59 @@
+import { IntentlockError, type Plan, parsePlan } from "../core/index.ts";
+import type { Gate, UserInput } from "../gates/gate.ts";
+import { emit, type SessionListener } from "./events.ts";
+import { makePlan, type Planner } from "./planner.ts";
+import { Session } from "./session.ts";
+import { fingerprintTools, listOpenArguments, type SessionTool } from "./session-tool.ts";
+import { type TaskInput, toTask } from "./task.ts";
+
+export interface SessionOptions {
+  readonly gate: Gate;
+  /** From the application's own authentication; never from anything that a client of the application sent. */
+  readonly user: UserInput;
+  readonly task: TaskInput;
+  /** Every tool that the agent has. */
+  readonly tools: readonly SessionTool[];
+  /** The plan, if the application knows it. */
+  readonly plan?: Plan;
+  /** Asks a model for the plan. One of `plan` and `planner` is needed. */
+  readonly planner?: Planner;
+  readonly onEvent?: SessionListener;
+  /** The longest wait for a person, in milliseconds. Default: 300,000. */
+  readonly holdTimeoutMs?: number;
+  /** Ends the session: calls that have not started are blocked as `aborted`. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Plans, signs, and gives the session in which the agent's calls are checked.
+ *
+ * @throws PlanError if the plan is not valid; IntentlockError `ERR_INVALID_OPTIONS`, and what `gate.sign` throws; what
+ * the planner throws
+ *
+ * @example
+ * const session = await startSession({ gate, user: "alice@acme.dev", task: "Read a.txt", tools, plan });
+ * const result = await session.run({ callId: "1", tool: "read_file", args: { path: "a.txt" } }, readFile);
+ */
+export async function startSession(options: SessionOptions): Promise<Session> {
+  const { gate, user, tools, onEvent, signal } = options;
+  const task = toTask(options.task);
+  const fingerprints = fingerprintTools(tools);
+  const plan = await obtainPlan(options);
+  const signed = await gate.sign({ user, task, plan, tools: fingerprints });
+  emit(onEvent, { type: "plan_signed", planId: signed.planId, plan, openArguments: listOpenArguments(plan, tools) });
+  return new Session({
+    gate,
+    signed,
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    fingerprints,
+    holdTimeoutMs: options.holdTimeoutMs ?? 300_000,
+    onEvent,
+    signal,
+  });
+}
+
+async function obtainPlan({ plan, planner, task, tools, signal }: SessionOptions): Promise<Plan> {
+  if (plan) return parsePlan(plan, { tools: tools.map(({ name }) => name) });
+  if (planner) return await makePlan(planner, { task: toTask(task), tools, signal });
+  throw new IntentlockError("ERR_INVALID_OPTIONS", "Give a plan, or what makes one: a planner, or the model of the adapter");
+}

@@ -1,0 +1,15 @@
+import { defineConfig } from "tsup";
+import { entries } from "./entries.ts";
+
+// One config with one entry map: the subpaths share chunks, so that a class of core is the same class everywhere.
+export default defineConfig({
+  entry: { ...entries },
+  format: "esm",
+  target: "node22",
+  platform: "neutral",
+  splitting: true,
+  sourcemap: true,
+  clean: true,
+  dts: true,
+  external: [/^node:/],
+});

@@ -1,0 +1,16 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitest/config";
+import { entries } from "./entries.ts";
+
+const alias = Object.entries(entries).map(([name, file]) => ({
+  find: new RegExp(`^intentlock${name === "index" ? "" : `/${name}`}$`),
+  replacement: fileURLToPath(new URL(file, import.meta.url)),
+}));
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    typecheck: { enabled: true, include: ["src/**/*.test-d.ts", "test/**/*.test-d.ts"] },
+  },
+});
