@@ -112,7 +112,11 @@ export function verifyChain(
     if (entry.seq !== seq) return { problem: { seq, problem: `entry ${entry.seq} stands where ${seq} should` } };
     if (entry.prev !== head.prev) return { problem: { seq, problem: "it does not follow from the entry before" } };
     const { event } = entry;
-    if (event.type === "decision" && event.args !== undefined && digestCall({ tool: event.tool, args: event.args }, hash) !== event.digest) {
+    if (
+      event.type === "decision" &&
+      event.args !== undefined &&
+      digestCall({ tool: event.tool, args: event.args }, hash) !== event.digest
+    ) {
       return { problem: { seq, problem: "its arguments are not those of its digest" } };
     }
     head = { planId, seq: seq + 1, prev: digestEntry(entry, hash) };

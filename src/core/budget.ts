@@ -1,7 +1,7 @@
 import { z } from "zod";
+import type { JsonObject } from "./json.ts";
 import { closedObject } from "./schema.ts";
 import type { BudgetRemaining } from "./verdict.ts";
-import type { JsonObject } from "./json.ts";
 
 /** Limits on calls and on money, beside the policy. What is not given is not limited. */
 export interface Budget {
@@ -58,7 +58,11 @@ export type BudgetAnswer =
  * Whether a call fits into what is left, of session and principal both. A call that pays out must have a whole,
  * non-negative number of micros and a limit on money to count against.
  */
-export function checkBudget(budget: Budget, ledger: Ledger | undefined, call: { tool: string; args: JsonObject }): BudgetAnswer {
+export function checkBudget(
+  budget: Budget,
+  ledger: Ledger | undefined,
+  call: { tool: string; args: JsonObject },
+): BudgetAnswer {
   if (!isLedger(ledger)) return { refused: "what was spent so far is not known" };
   const payoutMicros = payoutOf(budget, call);
   if (payoutMicros === undefined) return { refused: "the amount to pay is missing, negative or not a number" };
@@ -94,9 +98,7 @@ function take(limit: BudgetLimit, spent: Spent, payoutMicros: number): BudgetLim
 }
 
 function isLedger(ledger: Ledger | undefined): ledger is Ledger {
-  return [ledger?.session, ledger?.principal].every(
-    (spent) => isCount(spent?.calls) && isCount(spent?.payoutMicros),
-  );
+  return [ledger?.session, ledger?.principal].every((spent) => isCount(spent?.calls) && isCount(spent?.payoutMicros));
 }
 
 function isCount(value: unknown): boolean {

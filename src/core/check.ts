@@ -72,16 +72,27 @@ export function digestCall(call: { readonly tool: string; readonly args: unknown
 function decide(input: CheckInput): Decision {
   const token = ValidToken.compiled(input.token);
   if (!token) {
-    return blockDecision(nameCall(input), { reason: "invalid_token", stage: "token", detail: tokenDetail(input.token) });
+    return blockDecision(nameCall(input), {
+      reason: "invalid_token",
+      stage: "token",
+      detail: tokenDetail(input.token),
+    });
   }
   const { claims } = token;
   if (!Number.isFinite(input.now)) throw new TypeError("now is not a time");
   if (input.now >= claims.exp + LEEWAY_SECONDS) {
-    return blockDecision(nameCall(input, claims.planId), { reason: "token_expired", stage: "token", detail: "the plan token has expired" });
+    return blockDecision(nameCall(input, claims.planId), {
+      reason: "token_expired",
+      stage: "token",
+      detail: "the plan token has expired",
+    });
   }
   const { callId, tool, args: given, fingerprint } = input.call;
   if (!isCallId(callId) || !isToolName(tool)) {
-    return blockDecision(nameCall(input, claims.planId), malformed("the call id or the tool's name is not well-formed"));
+    return blockDecision(
+      nameCall(input, claims.planId),
+      malformed("the call id or the tool's name is not well-formed"),
+    );
   }
   const args = copyJson(given, MAX_ARGS_BYTES);
   if (!isJsonObject(args)) throw new JsonProblem([], "not an object");
@@ -96,15 +107,30 @@ interface ParsedCall extends CallName {
 
 function decideParsed(token: CompiledToken, call: ParsedCall, input: CheckInput): Decision {
   const entry = token.tool(call.tool);
-  if (!entry) return blockDecision(call, { reason: "not_in_plan", stage: "plan", detail: `no step of the plan uses ${call.tool}` });
+  if (!entry)
+    return blockDecision(call, {
+      reason: "not_in_plan",
+      stage: "plan",
+      detail: `no step of the plan uses ${call.tool}`,
+    });
   if (entry.fingerprint !== undefined && entry.fingerprint !== call.fingerprint) {
-    return blockDecision(call, { reason: "tool_changed", stage: "plan", detail: `${call.tool} has another description or schema now` });
+    return blockDecision(call, {
+      reason: "tool_changed",
+      stage: "plan",
+      detail: `${call.tool} has another description or schema now`,
+    });
   }
   const budget = newMatchBudget();
   const step = chooseStep(entry.steps, call, input.used, budget);
   if (typeof step !== "number") return blockDecision(call, step);
   const rule = entry.rules.find(({ matches }) => matches(call.args, budget));
-  if (!rule) return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail: "no rule of the policy allows it", step });
+  if (!rule)
+    return blockDecision(call, {
+      reason: "no_matching_rule",
+      stage: "policy",
+      detail: "no rule of the policy allows it",
+      step,
+    });
   return applyRule(token, call, { rule, step, input });
 }
 
@@ -129,7 +155,12 @@ function chooseStep(
     usedUp ??= step.index;
   }
   if (usedUp !== undefined) {
-    return { reason: "call_limit", stage: "limits", detail: `the calls of ${call.tool} that the plan allows are used up`, step: usedUp };
+    return {
+      reason: "call_limit",
+      stage: "limits",
+      detail: `the calls of ${call.tool} that the plan allows are used up`,
+      step: usedUp,
+    };
   }
   const detail = `the plan has ${call.tool}, but not with this value of ${JSON.stringify((failing ?? "").slice(0, 100))}`;
   return { reason: "not_in_plan", stage: "plan", detail };
@@ -144,7 +175,13 @@ function applyRule(
   let approvedBy: string | undefined;
   switch (rule.decision) {
     case "block":
-      return blockDecision(call, { reason: rule.id, stage: "policy", detail: rule.reason ?? `a rule forbids ${tool} here`, step, rule: rule.id });
+      return blockDecision(call, {
+        reason: rule.id,
+        stage: "policy",
+        detail: rule.reason ?? `a rule forbids ${tool} here`,
+        step,
+        rule: rule.id,
+      });
     case "hold":
       approvedBy = findApproval(rule.id, call, input);
       if (approvedBy === undefined) {
@@ -164,7 +201,8 @@ function applyRule(
   const approved = approvedBy === undefined ? allow : { ...allow, approvedBy };
   if (claims.budget === undefined) return approved;
   const answer = checkBudget(claims.budget, input.evidence?.ledger, call);
-  if (answer.refused !== undefined) return blockDecision(call, { reason: "budget_exhausted", stage: "budget", detail: answer.refused, step });
+  if (answer.refused !== undefined)
+    return blockDecision(call, { reason: "budget_exhausted", stage: "budget", detail: answer.refused, step });
   return { ...approved, budgetRemaining: answer.remaining, payoutMicros: answer.payoutMicros };
 }
 
@@ -179,9 +217,12 @@ function findApproval(rule: string, call: ParsedCall, { evidence, now }: CheckIn
 /** Fail closed: whatever was thrown while deciding is a block. Its words stay here: they may quote what nobody should read. */
 function describeTrouble(error: unknown): Block {
   if (error instanceof JsonProblem) {
-    return malformed(`the arguments are not an object of strict JSON${error.path ? ` at ${error.path}` : ""}: ${error.message}`);
+    return malformed(
+      `the arguments are not an object of strict JSON${error.path ? ` at ${error.path}` : ""}: ${error.message}`,
+    );
   }
-  if (error instanceof MatchBudgetExceeded) return malformed("the arguments are too large for the patterns that they have to be matched with");
+  if (error instanceof MatchBudgetExceeded)
+    return malformed("the arguments are too large for the patterns that they have to be matched with");
   return { reason: "internal_error", stage: "gate", detail: "an error happened while deciding" };
 }
 
@@ -190,14 +231,20 @@ function malformed(detail: string): Block {
 }
 
 function tokenDetail(token: OpenedToken): string {
-  return !token.valid && typeof token.detail === "string" ? `the plan token is not valid: ${token.detail}` : "the plan token was not opened";
+  return !token.valid && typeof token.detail === "string"
+    ? `the plan token is not valid: ${token.detail}`
+    : "the plan token was not opened";
 }
 
 /** What a decision can say of any call, however malformed. */
 function nameCall(input: CheckInput, planId = ""): CallName {
   try {
     const { callId, tool } = input.call;
-    return { callId: shorten(callId, MAX_CALL_ID_CHARACTERS), tool: shorten(tool, 64), planId: planId || planIdOf(input) };
+    return {
+      callId: shorten(callId, MAX_CALL_ID_CHARACTERS),
+      tool: shorten(tool, 64),
+      planId: planId || planIdOf(input),
+    };
   } catch {
     return { callId: "", tool: "", planId };
   }

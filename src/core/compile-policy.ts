@@ -1,10 +1,10 @@
 import type { User } from "./claims.ts";
+import type { MatchBudget } from "./condition.ts";
 import { newMatchBudget } from "./condition.ts";
 import { compileGlob } from "./glob.ts";
 import type { JsonObject } from "./json.ts";
 import { normalizeEmail } from "./names.ts";
 import { type CompiledArgs, compileArgs, findFailingArg } from "./plan.ts";
-import type { MatchBudget } from "./condition.ts";
 import type { Match, Policy, PolicyRule } from "./policy.ts";
 import type { TextMatcher } from "./text-matcher.ts";
 
@@ -92,7 +92,8 @@ function compileMatch(match: Match, globs: Map<string, TextMatcher>): CompiledMa
   return {
     args: compileArgs(match.args),
     // The policy sees calls that are in the plan only.
-    matchesTool: (tool, answers) => match.inPlan !== false && (tools?.some((glob) => answer(glob, tool, answers)) ?? true),
+    matchesTool: (tool, answers) =>
+      match.inPlan !== false && (tools?.some((glob) => answer(glob, tool, answers)) ?? true),
     matchesUser: (user) =>
       (email === undefined || email.matches(normalizeEmail(user.email) ?? "")) &&
       (role === undefined || user.roles.includes(role)) &&

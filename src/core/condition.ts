@@ -121,6 +121,9 @@ function refusePattern(compile: () => unknown, context: z.RefinementCtx): void {
   try {
     compile();
   } catch (error) {
-    context.addIssue({ code: "custom", message: error instanceof PatternError ? error.message : "not a valid pattern" });
+    context.addIssue({
+      code: "custom",
+      message: error instanceof PatternError ? error.message : "not a valid pattern",
+    });
   }
 }

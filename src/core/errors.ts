@@ -13,6 +13,7 @@ export type ErrorCode =
   | "ERR_AUDIT_WRITE"
   | "ERR_HOLD_UNSUPPORTED"
   | "ERR_UNGATED_TOOLS"
+  | "ERR_MISSING_PEER"
   | "ERR_CLOSED"
   | "ERR_BLOCKED";
 

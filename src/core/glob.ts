@@ -119,10 +119,12 @@ function describe(minimatch: Minimatch, parts: readonly ParseReturnFiltered[]): 
   const globstars = parts.filter((part) => part === GLOBSTAR).length;
   if (globstars > MAX_GLOBSTARS) throw new PatternError(`a glob has at most ${MAX_GLOBSTARS} "**" segments`);
   const special = parts.filter((part) => typeof part === "string" && isSpecial(part)).length;
-  let workPerUnit = globstars * 80;
+  // Between the first and the last `**`, minimatch tries each part of the pattern once at each segment of the text.
+  const sections = Math.max(0, globstars - 1);
+  let workPerUnit = globstars > 0 ? 25 + 80 * sections : 0;
   for (const part of parts) {
     if (part === GLOBSTAR) continue;
-    workPerUnit += globstars > 0 ? 30 : 6;
+    workPerUnit += sections > 0 ? 30 : 6;
     if (typeof part === "object") workPerUnit += segmentWork(part.pattern, minimatch.nocase);
   }
   return {
@@ -132,9 +134,12 @@ function describe(minimatch: Minimatch, parts: readonly ParseReturnFiltered[]): 
   };
 }
 
-/** minimatch compares the ends of a segment first; between two stars it may try a whole piece again at each character. */
+/**
+ * minimatch compares the ends of a segment first (code point by code point when case is ignored); between two stars it
+ * may try a whole piece again at each character.
+ */
 function segmentWork(segment: string, nocase: boolean): number {
-  if (/^[^*?[\\]*(?:[*?]+[^*?[\\]*)?$/.test(segment)) return 0;
+  if (/^[^*?[\\]*(?:[*?]+[^*?[\\]*)?$/.test(segment)) return nocase ? 60 : 0;
   const longest = Math.max(...segment.split("*").map((piece) => piece.length));
-  return 40 + longest * (nocase ? 30 : 12);
+  return 60 + longest * (nocase ? 30 : 15);
 }

@@ -26,7 +26,15 @@ export {
 } from "./audit.ts";
 export type { Budget, BudgetLimit, Ledger, Payout, Spent } from "./budget.ts";
 export { canonicalJson } from "./canonical-json.ts";
-export { type Approval, type Call, type CheckInput, check, digestCall, type Evidence, LEEWAY_SECONDS } from "./check.ts";
+export {
+  type Approval,
+  type Call,
+  type CheckInput,
+  check,
+  digestCall,
+  type Evidence,
+  LEEWAY_SECONDS,
+} from "./check.ts";
 export type { PlanClaims, User } from "./claims.ts";
 export type { PlanCondition, PolicyCondition } from "./condition.ts";
 export { type DigestDomain, digest, portableSha256, type Sha256 } from "./digest.ts";
@@ -37,7 +45,14 @@ export { DECLARE_PLAN, isToolName, normalizeEmail, TOOL_NAME } from "./names.ts"
 export { parseJson } from "./parse-json.ts";
 export { parsePolicy } from "./parse-policy.ts";
 export { MAX_PLAN_STEPS, type Plan, type PlanStep, parsePlan } from "./plan.ts";
-export { type InvalidToken, type OpenedToken, openPlanToken, PLAN_TOKEN_TYPE, signPlanToken, type ValidToken } from "./plan-token.ts";
+export {
+  type InvalidToken,
+  type OpenedToken,
+  openPlanToken,
+  PLAN_TOKEN_TYPE,
+  signPlanToken,
+  type ValidToken,
+} from "./plan-token.ts";
 export type { Approvers, Match, Policy, PolicyRule, Role } from "./policy.ts";
 export { generateSigningKey, type PrivateKey, type PublicKey, type SigningKey } from "./signing-key.ts";
 export {

@@ -111,7 +111,8 @@ function copyValue(value: unknown, depth: number, size: Size): Json {
         return null;
       }
       // Deeper than this is refused before it is entered, which also ends every cycle.
-      if (depth > MAX_JSON_DEPTH) throw new JsonProblem([], `nested more than ${MAX_JSON_DEPTH} levels deep, or a cycle`);
+      if (depth > MAX_JSON_DEPTH)
+        throw new JsonProblem([], `nested more than ${MAX_JSON_DEPTH} levels deep, or a cycle`);
       return Array.isArray(value) ? copyArray(value, depth, size) : copyObject(value, depth, size);
     default:
       throw new JsonProblem([], `${typeof value} is not JSON`);

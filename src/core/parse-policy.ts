@@ -1,8 +1,8 @@
 import { type Document, isAlias, isMap, isNode, LineCounter, parseDocument, type Range, visit } from "yaml";
 import { type Issue, PolicyError } from "./errors.ts";
+import type { Path } from "./path.ts";
 import { checkPolicy, MAX_POLICY_BYTES, type Policy } from "./policy.ts";
 import { type SchemaIssue, toIssue } from "./schema.ts";
-import type { Path } from "./path.ts";
 
 /**
  * Parses the YAML text of a policy and freezes it.
@@ -25,7 +25,13 @@ export function parsePolicy(text: string): Policy {
 function parseYaml(text: string, lines: LineCounter): Document {
   let document: Document;
   try {
-    document = parseDocument(text, { version: "1.2", strict: true, uniqueKeys: true, lineCounter: lines, logLevel: "silent" });
+    document = parseDocument(text, {
+      version: "1.2",
+      strict: true,
+      uniqueKeys: true,
+      lineCounter: lines,
+      logLevel: "silent",
+    });
   } catch (cause) {
     // The parser recurses: text nested without end exhausts its stack.
     throw new PolicyError([{ path: "", message: "nested too deeply" }], { cause });

@@ -1,5 +1,5 @@
 import { CompactSign, compactVerify, errors } from "jose";
-import { planClaimsSchema, type PlanClaims, MAX_CLAIMS_BYTES, MAX_TOKEN_CHARACTERS } from "./claims.ts";
+import { MAX_CLAIMS_BYTES, MAX_TOKEN_CHARACTERS, type PlanClaims, planClaimsSchema } from "./claims.ts";
 import { type CompiledToken, compileToken } from "./compile-token.ts";
 import { IntentlockError } from "./errors.ts";
 import { freezeJson, JsonProblem } from "./json.ts";
@@ -67,7 +67,8 @@ export async function openPlanToken(
   options: { readonly audience: string },
 ): Promise<OpenedToken> {
   try {
-    if (typeof token !== "string" || token.length > MAX_TOKEN_CHARACTERS) return invalid("it is not the text of a token");
+    if (typeof token !== "string" || token.length > MAX_TOKEN_CHARACTERS)
+      return invalid("it is not the text of a token");
     const audience = options.audience;
     const pinned = keys.map((key) => publicKeySchema.parse(key));
     const cacheKey = JSON.stringify([audience, pinned.map(({ kid, x }) => [kid, x])]) + token;

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { type CompiledCondition, compileCondition, type MatchBudget, planConditionSchema, type PlanCondition } from "./condition.ts";
+import {
+  type CompiledCondition,
+  compileCondition,
+  type MatchBudget,
+  type PlanCondition,
+  planConditionSchema,
+} from "./condition.ts";
 import { type Issue, PlanError } from "./errors.ts";
 import { freezeJson, type JsonObject, JsonProblem } from "./json.ts";
 import { DECLARE_PLAN, TOOL_NAME } from "./names.ts";
@@ -59,7 +65,10 @@ export function parsePlan(value: unknown, options: { readonly tools: Iterable<st
   const issues: Issue[] = result.success ? [] : listSchemaIssues(result.error).map(toIssue);
   for (const [index, tool] of namedTools(copy)) {
     if (!tools.has(tool) && tool !== DECLARE_PLAN) {
-      issues.push({ path: `steps[${index}].tool`, message: `unknown tool; there are: ${[...tools].join(", ") || "none"}` });
+      issues.push({
+        path: `steps[${index}].tool`,
+        message: `unknown tool; there are: ${[...tools].join(", ") || "none"}`,
+      });
     }
   }
   if (issues.length > 0) throw new PlanError(issues);

@@ -71,7 +71,9 @@ const match: z.ZodType<Match> = notEmpty(
   closedObject({
     tool: z.union([globSchema, z.array(globSchema).min(1, "name at least one tool").max(1000)]).optional(),
     args: notEmpty(namedValues(policyConditionSchema)).optional(),
-    user: notEmpty(closedObject({ email: globSchema.optional(), role: role.optional(), group: text.optional() })).optional(),
+    user: notEmpty(
+      closedObject({ email: globSchema.optional(), role: role.optional(), group: text.optional() }),
+    ).optional(),
     inPlan: z.boolean().optional(),
   }),
 ) as z.ZodType<Match>;
@@ -97,7 +99,12 @@ const rule: z.ZodType<PolicyRule> = closedObject({
   }
   for (const field of ["approvers", "timeoutSeconds"] as const) {
     if (given[field] !== undefined) {
-      context.addIssue({ code: "custom", path: [field], message: "only a hold rule has this field", params: { isKey: true } });
+      context.addIssue({
+        code: "custom",
+        path: [field],
+        message: "only a hold rule has this field",
+        params: { isKey: true },
+      });
     }
   }
 }) as z.ZodType<PolicyRule>;
@@ -111,7 +118,8 @@ export const policySchema: z.ZodType<Policy> = closedObject({
     .superRefine((rules, context) => {
       const seen = new Set<string>();
       for (const [index, { id }] of rules.entries()) {
-        if (seen.has(id)) context.addIssue({ code: "custom", path: [index, "id"], message: `another rule has the id ${id}` });
+        if (seen.has(id))
+          context.addIssue({ code: "custom", path: [index, "id"], message: `another rule has the id ${id}` });
         seen.add(id);
       }
     }),

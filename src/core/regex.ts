@@ -85,9 +85,10 @@ function exploreDfa(set: RE2Set): boolean {
   return states.size > 0;
 }
 
-const TOKEN = /\\Q[\s\S]*?(?:\\E|$)|\\[pP](?:\{[^}]*\}|[\s\S])|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|\{\d+(?:,\d*)?\}|[\s\S]/g;
+const TOKEN =
+  /\\Q[\s\S]*?(?:\\E|$)|\\[pP](?:\{[^}]*\}|[\s\S])|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|\(\?[-a-zA-Z]*:|\{\d+(?:,\d*)?\}|[\s\S]/g;
 
-/** How many parts the expression has once `x{n}` is written n times: about half of its instructions, at least. */
+/** How many parts the expression has once `x{n}` is written n times: at least half of its instructions in re2js. */
 function expandedSize(source: string): number {
   const outer: number[] = [];
   let size = 0;
@@ -98,11 +99,11 @@ function expandedSize(source: string): number {
       const times = Math.max(Number(repeat[1]), Number(repeat[2]));
       size += last * (times - 1);
       last *= times;
-    } else if (token === "(") {
+    } else if (token.startsWith("(")) {
       outer.push(size);
       size = 0;
     } else if (token === ")") {
-      last = size + 2;
+      last = size + 1;
       size = last + (outer.pop() ?? 0);
     } else {
       // A Unicode class has hundreds of ranges.

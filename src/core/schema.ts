@@ -29,7 +29,9 @@ export function namedValues<T>(value: z.ZodType<T>): z.ZodType<Readonly<Record<s
     for (const [name, item] of Object.entries(named)) {
       const result = value.safeParse(item);
       for (const issue of result.error?.issues ?? []) {
-        context.addIssue({ ...issue, path: [name, ...issue.path] } as unknown as Parameters<typeof context.addIssue>[0]);
+        context.addIssue({ ...issue, path: [name, ...issue.path] } as unknown as Parameters<
+          typeof context.addIssue
+        >[0]);
       }
     }
   });

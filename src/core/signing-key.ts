@@ -41,8 +41,7 @@ export const signingKeySchema: z.ZodType<SigningKey> = z
     publicKey: publicKeySchema,
   })
   .refine(
-    ({ kid, privateKey, publicKey }) =>
-      kid === publicKey.kid && kid === privateKey.kid && publicKey.x === privateKey.x,
+    ({ kid, privateKey, publicKey }) => kid === publicKey.kid && kid === privateKey.kid && publicKey.x === privateKey.x,
   );
 
 /** Makes a new Ed25519 key pair; its `kid` is the thumbprint of the public key. */

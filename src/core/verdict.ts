@@ -129,5 +129,7 @@ export function blockDecision(call: CallName, block: Block): BlockDecision {
 
 /** What a reason means, in one plain sentence. */
 export function explainReason(reason: BlockReason | RuleId): string {
-  return Object.hasOwn(MEANINGS, reason) ? MEANINGS[reason as BlockReason] : "A rule of the policy forbids this action.";
+  return Object.hasOwn(MEANINGS, reason)
+    ? MEANINGS[reason as BlockReason]
+    : "A rule of the policy forbids this action.";
 }

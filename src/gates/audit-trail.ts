@@ -1,4 +1,11 @@
-import { type AuditEntry, type AuditEvent, type ChainHead, chainEntry, type Sha256, startChain } from "../core/index.ts";
+import {
+  type AuditEntry,
+  type AuditEvent,
+  type ChainHead,
+  chainEntry,
+  type Sha256,
+  startChain,
+} from "../core/index.ts";
 import type { AuditSink } from "./audit-sink.ts";
 
 interface Waiting {

@@ -71,7 +71,10 @@ export interface Gate {
   /** What `check` would say. Changes nothing and is not recorded. */
   peek(plan: SignedPlan, call: GateCall): Promise<Decision>;
   /** Waits for a person. */
-  awaitHold(hold: HoldDecision, options: { readonly signal?: AbortSignal; readonly timeoutMs: number }): Promise<HoldResolution>;
+  awaitHold(
+    hold: HoldDecision,
+    options: { readonly signal?: AbortSignal; readonly timeoutMs: number },
+  ): Promise<HoldResolution>;
   /** Records what became of an allowed call, or that a plan is done. */
   record(outcome: Outcome): Promise<void>;
   /** Gives back what the gate holds. Plans that are still open are closed. */

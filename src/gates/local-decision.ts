@@ -77,7 +77,11 @@ export async function decideLocally(state: PlanState, given: GateCall, options: 
     return Object.freeze({ ...decision, ...named, seq, elapsedUs: elapsedUs() });
   } catch {
     reservation?.giveBack();
-    const failed = blockDecision(decision, { reason: "audit_write_failed", stage: "gate", detail: "the audit entry could not be written" });
+    const failed = blockDecision(decision, {
+      reason: "audit_write_failed",
+      stage: "gate",
+      detail: "the audit entry could not be written",
+    });
     return Object.freeze({ ...failed, ...named, elapsedUs: elapsedUs() });
   }
 }
@@ -163,5 +167,7 @@ function describeDecision(
 /** A block of a call that was not decided. */
 export function refuseCall(call: GateCall, block: Block): BlockDecision {
   const callId = typeof call.callId === "string" ? call.callId : "";
-  return Object.freeze(blockDecision({ callId, tool: typeof call.tool === "string" ? call.tool : "", planId: "" }, block));
+  return Object.freeze(
+    blockDecision({ callId, tool: typeof call.tool === "string" ? call.tool : "", planId: "" }, block),
+  );
 }

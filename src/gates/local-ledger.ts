@@ -12,7 +12,10 @@ export class LocalLedger {
   /** @param now seconds since the epoch */
   read(session: Spent, principal: string, now: number): Ledger {
     const { calls, payoutMicros } = this.#account(principal, now);
-    return { session: { calls: session.calls, payoutMicros: session.payoutMicros }, principal: { calls, payoutMicros } };
+    return {
+      session: { calls: session.calls, payoutMicros: session.payoutMicros },
+      principal: { calls, payoutMicros },
+    };
   }
 
   /** Takes one call from session and principal, and gives the function that puts exactly that back, once. */

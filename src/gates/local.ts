@@ -1,24 +1,24 @@
 import { randomUUID } from "node:crypto";
 import {
   type Budget,
+  type Decision,
   digest,
   generateSigningKey,
   type HoldDecision,
   IntentlockError,
   type OpenedToken,
   openPlanToken,
+  type Policy,
   parsePlan,
   parsePolicy,
-  type Policy,
   type SigningKey,
   signPlanToken,
-  type Decision,
 } from "../core/index.ts";
 import type { AuditSink } from "./audit-sink.ts";
 import { AuditTrail } from "./audit-trail.ts";
 import type { Gate, GateCall, HoldResolution, Outcome, SignedPlan, SignRequest } from "./gate.ts";
-import { LocalLedger } from "./local-ledger.ts";
 import { decideLocally, type PlanState, refuseCall } from "./local-decision.ts";
+import { LocalLedger } from "./local-ledger.ts";
 import { nodeSha256 } from "./node-sha256.ts";
 import { type People, resolveUser } from "./people.ts";
 
@@ -96,8 +96,15 @@ export class LocalGate implements Gate {
     const { signed, opened } = await this.#issue(base);
     const spent = { calls: 0, payoutMicros: 0 };
     const state: PlanState = {
-      ...base, trail, signed, opened, spent,
-      accepted: signed.token, used: plan.steps.map(() => 0), open: new Map(), renewal: undefined,
+      ...base,
+      trail,
+      signed,
+      opened,
+      spent,
+      accepted: signed.token,
+      used: plan.steps.map(() => 0),
+      open: new Map(),
+      renewal: undefined,
     };
     await write(trail, { type: "plan_signed", token: signed.token });
     this.#plans.set(planId, state);
@@ -124,7 +131,10 @@ export class LocalGate implements Gate {
 
   /** @throws IntentlockError `ERR_HOLD_UNSUPPORTED` always: `check` has blocked every call that a rule holds */
   async awaitHold(_hold: HoldDecision, _options: { readonly timeoutMs: number }): Promise<HoldResolution> {
-    throw new IntentlockError("ERR_HOLD_UNSUPPORTED", "A LocalGate has nobody to ask: use a gate with a server for holds");
+    throw new IntentlockError(
+      "ERR_HOLD_UNSUPPORTED",
+      "A LocalGate has nobody to ask: use a gate with a server for holds",
+    );
   }
 
   /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_INVALID_OUTCOME`, `ERR_AUDIT_WRITE` */
@@ -160,13 +170,23 @@ export class LocalGate implements Gate {
     try {
       const state = this.#plans.get(plan.planId);
       if (!state || !(await this.#accepts(state, plan.token))) {
-        return refuseCall(call, { reason: "invalid_token", stage: "token", detail: "this gate did not sign the plan, or it is closed" });
+        return refuseCall(call, {
+          reason: "invalid_token",
+          stage: "token",
+          detail: "this gate did not sign the plan, or it is closed",
+        });
       }
       if (reserve && this.#now() >= state.signed.expiresAt - this.#ttlSeconds / 10) {
         // If it fails, check() says whether the token that there is still counts.
         await this.refresh(state.signed).catch(() => undefined);
       }
-      return await decideLocally(state, call, { reserve, now: this.#now(), ledger: this.#ledger, redact: this.#redact, elapsedUs });
+      return await decideLocally(state, call, {
+        reserve,
+        now: this.#now(),
+        ledger: this.#ledger,
+        redact: this.#redact,
+        elapsedUs,
+      });
     } catch {
       return refuseCall(call, { reason: "internal_error", stage: "gate", detail: "an error happened while deciding" });
     }
@@ -192,7 +212,9 @@ export class LocalGate implements Gate {
     return signed;
   }
 
-  async #issue(state: Pick<PlanState, "planId" | "plan" | "user" | "tools" | "task">): Promise<{ signed: SignedPlan; opened: OpenedToken }> {
+  async #issue(
+    state: Pick<PlanState, "planId" | "plan" | "user" | "tools" | "task">,
+  ): Promise<{ signed: SignedPlan; opened: OpenedToken }> {
     const user = await resolveUser(state.user, this.#people);
     const { planId, plan, tools, task } = state;
     const { budget } = this.#ledger;
@@ -200,8 +222,19 @@ export class LocalGate implements Gate {
     const exp = iat + this.#ttlSeconds;
     const token = await signPlanToken(
       {
-        iss: this.#agent, aud: this.#agent, sub: user.email, jti: randomUUID(),
-        iat, exp, planId, plan, user, policy: this.#policy, tools, task, ...(budget && { budget }),
+        iss: this.#agent,
+        aud: this.#agent,
+        sub: user.email,
+        jti: randomUUID(),
+        iat,
+        exp,
+        planId,
+        plan,
+        user,
+        policy: this.#policy,
+        tools,
+        task,
+        ...(budget && { budget }),
       },
       await this.#signingKey(),
     );

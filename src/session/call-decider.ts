@@ -1,4 +1,12 @@
-import type { AllowDecision, BlockDecision, Decision, HoldDecision, Json, JsonObject, OutcomeStatus } from "../core/index.ts";
+import type {
+  AllowDecision,
+  BlockDecision,
+  Decision,
+  HoldDecision,
+  Json,
+  JsonObject,
+  OutcomeStatus,
+} from "../core/index.ts";
 import { freezeJson, isJsonObject, JsonProblem, MAX_ARGS_BYTES } from "../core/json.ts";
 import { type Block, blockDecision } from "../core/verdict.ts";
 import type { Gate, GateCall, HoldResolution, SignedPlan } from "../gates/gate.ts";
@@ -38,7 +46,11 @@ export interface SessionParts {
   readonly signal: AbortSignal | undefined;
 }
 
-const ABORTED: Block & { readonly reason: "aborted" } = { reason: "aborted", stage: "gate", detail: "the run was aborted" };
+const ABORTED: Block & { readonly reason: "aborted" } = {
+  reason: "aborted",
+  stage: "gate",
+  detail: "the run was aborted",
+};
 
 /** Takes a call from its arguments to its decision, waits for people, and tells gate and listener what happened. */
 export class CallDecider {
@@ -77,7 +89,13 @@ export class CallDecider {
     const { planId, seq: decisionSeq } = decision;
     if (decisionSeq === undefined) return;
     try {
-      await this.#parts.gate.record({ type: "outcome", planId, decisionSeq, status, ...(durationMs !== undefined && { durationMs }) });
+      await this.#parts.gate.record({
+        type: "outcome",
+        planId,
+        decisionSeq,
+        status,
+        ...(durationMs !== undefined && { durationMs }),
+      });
     } catch (cause) {
       this.#tellError("The outcome of a call could not be recorded", cause);
     }
@@ -85,14 +103,24 @@ export class CallDecider {
 
   /** The call as the gate gets it: arguments parsed with the tool's own schema, or the reason why they were not. */
   async #prepare({ callId, tool: name, args, frozen, fingerprint, clashes, signal }: PendingCall): Promise<GateCall> {
-    const print = fingerprint ?? (Object.hasOwn(this.#parts.fingerprints, name) ? this.#parts.fingerprints[name] : undefined);
-    const call: GateCall = { callId, tool: name, args: frozen ?? args, ...(print !== undefined && { fingerprint: print }) };
+    const print =
+      fingerprint ?? (Object.hasOwn(this.#parts.fingerprints, name) ? this.#parts.fingerprints[name] : undefined);
+    const call: GateCall = {
+      callId,
+      tool: name,
+      args: frozen ?? args,
+      ...(print !== undefined && { fingerprint: print }),
+    };
     if (this.#parts.signal?.aborted || signal?.aborted) return { ...call, refusal: ABORTED };
     if (clashes) {
-      return { ...call, refusal: { reason: "invalid_call", stage: "parse", detail: "another call is in flight under the same id" } };
+      return {
+        ...call,
+        refusal: { reason: "invalid_call", stage: "parse", detail: "another call is in flight under the same id" },
+      };
     }
     const tool = this.#parts.tools.get(name);
-    if (!tool) return { ...call, refusal: { reason: "unknown_tool", stage: "parse", detail: "the session has no such tool" } };
+    if (!tool)
+      return { ...call, refusal: { reason: "unknown_tool", stage: "parse", detail: "the session has no such tool" } };
     if (!tool.parse || frozen === undefined) return call;
     try {
       return { ...call, args: freezeJson(await tool.parse(frozen), MAX_ARGS_BYTES) };
@@ -127,11 +155,19 @@ export class CallDecider {
         this.#tell("approved", hold);
         const decision = await this.#ask("check", { ...call, approval: resolution.approval });
         if (decision.verdict !== "hold") return decision;
-        return blockDecision(hold, { reason: "hold_rejected", stage: "gate", detail: "the approval does not fit the call any more" });
+        return blockDecision(hold, {
+          reason: "hold_rejected",
+          stage: "gate",
+          detail: "the approval does not fit the call any more",
+        });
       }
       case "rejected":
         this.#tell("rejected", hold);
-        return blockDecision(hold, { reason: "hold_rejected", stage: "gate", detail: "a person looked at it and said no" });
+        return blockDecision(hold, {
+          reason: "hold_rejected",
+          stage: "gate",
+          detail: "a person looked at it and said no",
+        });
       case "timeout":
         this.#tell("timeout", hold);
         return blockDecision(hold, { reason: "hold_timeout", stage: "gate", detail: "nobody decided in time" });

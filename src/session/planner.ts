@@ -27,11 +27,19 @@ const ATTEMPTS = 3;
  */
 export async function makePlan(
   planner: Planner,
-  { task, tools, signal }: { readonly task: Task; readonly tools: readonly SessionTool[]; readonly signal: AbortSignal | undefined },
+  {
+    task,
+    tools,
+    signal,
+  }: { readonly task: Task; readonly tools: readonly SessionTool[]; readonly signal: AbortSignal | undefined },
 ): Promise<Plan> {
   const names = tools.map(({ name }) => name);
   const prompt = writePrompt(task, tools);
-  const tool = { name: DECLARE_PLAN, description: "Declare every tool call that the task may need.", inputSchema: planJsonSchema(names) } as const;
+  const tool = {
+    name: DECLARE_PLAN,
+    description: "Declare every tool call that the task may need.",
+    inputSchema: planJsonSchema(names),
+  } as const;
   let failed: PlanError | undefined;
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     signal?.throwIfAborted();
@@ -42,7 +50,8 @@ export async function makePlan(
       ...(signal && { signal }),
     });
     try {
-      if (declared === undefined) throw new PlanError([{ path: "", message: `the model did not call ${DECLARE_PLAN}` }]);
+      if (declared === undefined)
+        throw new PlanError([{ path: "", message: `the model did not call ${DECLARE_PLAN}` }]);
       return parsePlan(declared, { tools: names });
     } catch (error) {
       if (!(error instanceof PlanError)) throw error;
@@ -60,8 +69,11 @@ Fix every argument that the task fixes: recipients, paths, repositories, amounts
 Declare what the task needs and nothing besides. If it needs no tool, declare no steps.`;
 
 function writePrompt({ instruction, earlier = [] }: Task, tools: readonly SessionTool[]): string {
-  const messages = earlier.length === 0 ? "" : `Earlier messages of the same user:\n${JSON.stringify(earlier, null, 1)}\n\n`;
-  const list = tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, arguments: inputSchema }));
+  const messages =
+    earlier.length === 0 ? "" : `Earlier messages of the same user:\n${JSON.stringify(earlier, null, 1)}\n\n`;
+  const list = tools.map(({ name, description, inputSchema }) =>
+    JSON.stringify({ name, description, arguments: inputSchema }),
+  );
   return `${messages}The user's task:\n${JSON.stringify(instruction)}\n\nThe tools, one a line:\n${list.join("\n")}`;
 }
 

@@ -25,10 +25,16 @@ export function fingerprintTools(tools: readonly SessionTool[]): Readonly<Record
   const prints = new Map<string, string>();
   for (const tool of tools) {
     if (!isToolName(tool.name)) {
-      throw new IntentlockError("ERR_INVALID_OPTIONS", `The tool ${JSON.stringify(tool.name)} cannot be locked: a name is 1 to 64 letters, digits, _ or -`);
+      throw new IntentlockError(
+        "ERR_INVALID_OPTIONS",
+        `The tool ${JSON.stringify(tool.name)} cannot be locked: a name is 1 to 64 letters, digits, _ or -`,
+      );
     }
     if (tool.name === DECLARE_PLAN) {
-      throw new IntentlockError("ERR_INVALID_OPTIONS", `The tool name ${DECLARE_PLAN} is reserved: give the tool another`);
+      throw new IntentlockError(
+        "ERR_INVALID_OPTIONS",
+        `The tool name ${DECLARE_PLAN} is reserved: give the tool another`,
+      );
     }
     if (prints.has(tool.name)) {
       throw new IntentlockError("ERR_INVALID_OPTIONS", `Two tools are called ${tool.name}`);

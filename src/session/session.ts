@@ -100,7 +100,9 @@ export class Session {
   /** What the answer to a call would be. Takes nothing from the plan and is not recorded. Never rejects. */
   async peek(call: SessionCall): Promise<Decision> {
     const pending = this.#read(call);
-    return this.#closed ? this.#closedBlock(pending).decision : await this.#decider.peek({ ...pending, clashes: false });
+    return this.#closed
+      ? this.#closedBlock(pending).decision
+      : await this.#decider.peek({ ...pending, clashes: false });
   }
 
   /** Ends the session: further calls are blocked as `aborted`. @throws IntentlockError if the gate cannot record it */

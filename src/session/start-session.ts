@@ -55,5 +55,8 @@ export async function startSession(options: SessionOptions): Promise<Session> {
 async function obtainPlan({ plan, planner, task, tools, signal }: SessionOptions): Promise<Plan> {
   if (plan) return parsePlan(plan, { tools: tools.map(({ name }) => name) });
   if (planner) return await makePlan(planner, { task: toTask(task), tools, signal });
-  throw new IntentlockError("ERR_INVALID_OPTIONS", "Give a plan, or what makes one: a planner, or the model of the adapter");
+  throw new IntentlockError(
+    "ERR_INVALID_OPTIONS",
+    "Give a plan, or what makes one: a planner, or the model of the adapter",
+  );
 }

@@ -1,0 +1,94 @@
+/**
+ * What a decision costs, against the least code that could make it. Run: `npm run bench:check`. See README.md.
+ */
+import { type Measurement, median } from "./check/measure.ts";
+import { type Measured, printTable, printTargets, ratioOf } from "./check/report.ts";
+import { everNewNames, everyCallAnotherTool, manyRules, oneTool, rulesOfOneTool } from "./check/scenario.ts";
+import { argsOfSize, decisionRow, gateRow, tokenRow } from "./check/subjects.ts";
+
+const ROUNDS = 7;
+
+type Rows = Readonly<Record<string, Readonly<Record<string, Measurement>>>>;
+
+/** Every measurement is taken once in each round, so that a busy minute of the machine falls on both sides of a ratio. */
+async function measureRows(rows: Rows): Promise<Measured> {
+  const measured = new Map<string, Map<string, number[]>>();
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [name, row] of Object.entries(rows)) {
+      const columns = measured.get(name) ?? new Map<string, number[]>();
+      measured.set(name, columns);
+      for (const [column, measure] of Object.entries(row)) {
+        columns.set(column, [...(columns.get(column) ?? []), await measure()]);
+      }
+    }
+  }
+  return measured;
+}
+
+const decisions = await measureRows({
+  "10 rules, first matches": await decisionRow(oneTool(manyRules(10, "first"), 1)),
+  "10 rules, last matches": await decisionRow(oneTool(manyRules(10, "last"), 1)),
+  "10 rules, none matches": await decisionRow(oneTool(manyRules(10, "none"), 1)),
+  "100 rules, first matches": await decisionRow(oneTool(manyRules(100, "first"), 1)),
+  "100 rules, last matches": await decisionRow(oneTool(manyRules(100, "last"), 1)),
+  "100 rules, none matches": await decisionRow(oneTool(manyRules(100, "none"), 1)),
+  "1000 rules, first matches": await decisionRow(oneTool(manyRules(1000, "first"), 1)),
+  "1000 rules, last matches": await decisionRow(oneTool(manyRules(1000, "last"), 1)),
+  "1000 rules, none matches": await decisionRow(oneTool(manyRules(1000, "none"), 1)),
+  "100 rules, plan of 10 steps": await decisionRow(oneTool(manyRules(100, "last"), 10)),
+  "100 rules, plan of 50 steps": await decisionRow(oneTool(manyRules(100, "last"), 50)),
+  "each call another tool": await decisionRow(everyCallAnotherTool()),
+  "ever new names": await decisionRow(everNewNames()),
+  "1000 rules of one tool": await decisionRow(rulesOfOneTool()),
+});
+printTable("check(), one decision", decisions, ["fresh", "memo"]);
+
+const tokens = await measureRows({
+  "policy of 10 rules": await tokenRow(oneTool(manyRules(10, "last"), 1), 1100),
+  "policy of 1000 rules": await tokenRow(oneTool(manyRules(1000, "last"), 1), 200),
+});
+printTable("openPlanToken()", tokens);
+
+const gates = await measureRows({
+  "200 B": gateRow(argsOfSize(200, "text")),
+  "2 KB": gateRow(argsOfSize(2000, "text")),
+  "200 KB, one text": gateRow(argsOfSize(200_000, "text")),
+  "200 KB, nested": gateRow(argsOfSize(200_000, "nested")),
+});
+printTable("LocalGate.check()", gates);
+
+/** The cells of the decisions' table. */
+function cell(row: string, column: string): readonly number[] {
+  return decisions.get(row)?.get(column) ?? [];
+}
+
+const warm = [...decisions.keys()].filter((name) => /rules, (first|last|none)/.test(name));
+const worst = (column: string, floor: string, names: readonly string[]) =>
+  Math.max(...names.map((name) => ratioOf(cell(name, column), cell(name, floor))));
+const matching = warm.filter((name) => !name.endsWith("none matches"));
+const blocking = warm.filter((name) => name.endsWith("none matches"));
+const spread = (column: string) => {
+  const times = matching.map((name) => median(cell(name, column)));
+  return Math.max(...times) / Math.min(...times);
+};
+
+printTargets([
+  { name: "check() / floor with a memo, a rule matches", value: worst("fresh", "memo", matching), most: 3, unit: "x" },
+  { name: "  the same, no rule matches", value: worst("fresh", "memo", blocking), most: 3, unit: "x" },
+  { name: "  the same, frozen arguments", value: worst("frozen", "memo", matching), most: 3, unit: "x" },
+  { name: "check() / floor without a memo", value: worst("fresh", "no memo", matching), most: 3, unit: "x" },
+  { name: "check(), slowest / fastest of 10, 100 and 1000 rules", value: spread("fresh"), most: 1.5, unit: "x" },
+  {
+    name: "check(), each call another tool",
+    value: median(cell("each call another tool", "fresh")),
+    most: 1000,
+    unit: "ns",
+  },
+  { name: "check(), ever new names", value: median(cell("ever new names", "fresh")), most: 1000, unit: "ns" },
+  {
+    name: "LocalGate.check(), audit in memory, 200 B",
+    value: median(gates.get("200 B")?.get("in memory") ?? []),
+    most: 20_000,
+    unit: "ns",
+  },
+]);

@@ -1,0 +1,139 @@
+import type { ToolExecutionOptions, ToolSet } from "ai";
+import { fingerprintTool, IntentlockError } from "../../core/index.ts";
+import type { RunResult, Session, SessionCall } from "../../session/index.ts";
+import { BlockedError } from "./blocked-error.ts";
+import { type AnyTool, assertCovered, findGaps, readToolCaller } from "./coverage.ts";
+import { describeTool } from "./describe-tool.ts";
+
+export interface LockToolsOptions {
+  readonly session: Session;
+  /** Tools that may stay without a check of their calls, by name: those that the gate cannot see. */
+  readonly allowUngated?: readonly string[];
+}
+
+/**
+ * The same tools, each of whose calls is checked by the session before it runs. The set is frozen: a tool that is added to
+ * a copy of it is not locked, and `locked.settings.toolApproval` of `withIntentlock` refuses it.
+ *
+ * @throws IntentlockError `ERR_UNGATED_TOOLS` for tools that the gate cannot see
+ */
+export function lockTools<const T extends ToolSet>(tools: T, options: LockToolsOptions): T {
+  const { session, allowUngated = [] } = options;
+  const gaps = findGaps(tools);
+  assertCovered(gaps, allowUngated);
+  const ungated = new Set(gaps.map(({ name }) => name));
+  const locked: object = Object.create(Object.getPrototypeOf(tools) as object | null);
+  for (const [name, tool] of Object.entries(tools)) {
+    // Defined, not assigned: a tool may be called __proto__.
+    const value = ungated.has(name) ? tool : lockTool(name, tool, session);
+    Object.defineProperty(locked, name, { value, enumerable: true });
+  }
+  return Object.freeze(locked) as T;
+}
+
+const locks = new WeakMap<object, { readonly name: string; readonly session: Session }>();
+
+/** Whether this very object is a tool that `lockTools` made, under this name, for this session. */
+export function isLocked(tool: unknown, name: string, session: Session): boolean {
+  const lock = typeof tool === "object" && tool !== null ? locks.get(tool) : undefined;
+  return lock?.name === name && lock.session === session;
+}
+
+function lockTool(name: string, tool: AnyTool, session: Session): AnyTool {
+  // The SDK marks tools with properties that a spread would lose, and that cannot be redefined afterwards.
+  const properties = Object.getOwnPropertyDescriptors(tool) as Record<string, PropertyDescriptor>;
+  const { execute } = tool;
+  if (typeof execute === "function") {
+    const value = lockExecute({ name, tool, session, execute });
+    properties["execute"] = { value, enumerable: true };
+  }
+  const caller = readToolCaller(tool);
+  const bind = caller?.bind;
+  if (caller && bind) {
+    const bound = (inner: ToolSet): AnyTool => lockTool(name, bind.call(caller, nestTools(inner, session)), session);
+    properties["experimental_toolCaller"] = { value: { ...caller, bind: bound } };
+  }
+  const locked = Object.create(Object.getPrototypeOf(tool) as object, properties) as AnyTool;
+  locks.set(locked, { name, session });
+  return locked;
+}
+
+type Execute = NonNullable<AnyTool["execute"]>;
+type Options = ToolExecutionOptions<unknown>;
+
+interface ToLock {
+  readonly name: string;
+  readonly tool: AnyTool;
+  readonly session: Session;
+  readonly execute: Execute;
+}
+
+function lockExecute({ name, tool, session, execute }: ToLock): Execute {
+  const fingerprint = once(async () => fingerprintTool(await describeTool(name, tool)));
+  // With the tool as `this`: methods of a class may need it.
+  const original = (args: unknown, options: Options): unknown => Reflect.apply(execute, tool, [args, options]);
+  async function toCall(args: unknown, options: Options | undefined): Promise<SessionCall> {
+    return {
+      callId: options?.toolCallId ?? crypto.randomUUID(),
+      tool: name,
+      args,
+      fingerprint: await fingerprint(),
+      ...(options?.abortSignal && { signal: options.abortSignal }),
+    };
+  }
+  // The SDK tells by what is returned whether a result comes in parts: each kind of function stays what it is.
+  if (isAsyncGeneratorFunction(execute)) {
+    return async function* (args: unknown, options: Options) {
+      const call = await toCall(args, options);
+      return unwrap(yield* session.stream(call, (checked) => original(checked, options) as AsyncIterable<unknown>));
+    } as Execute;
+  }
+  return async (args: unknown, options: Options) => {
+    const call = await toCall(args, options);
+    return unwrap(await session.run(call, async (checked) => await lastOf(await original(checked, options))));
+  };
+}
+
+/** The tools that code of a model may call. They are called with the id of the call that runs the code: each gets its own. */
+function nestTools(tools: ToolSet, session: Session): ToolSet {
+  const nested: Record<string, AnyTool> = {};
+  let calls = 0;
+  for (const [name, tool] of Object.entries(tools)) {
+    if (!isLocked(tool, name, session)) {
+      throw new IntentlockError("ERR_UNGATED_TOOLS", `The tool ${name} was not locked and cannot be called from code`);
+    }
+    const execute = tool.execute as Execute;
+    const inner = (args: unknown, options: Options): unknown =>
+      Reflect.apply(execute, tool, [args, { ...options, toolCallId: `${options?.toolCallId}:${calls++}` }]);
+    const properties = { ...Object.getOwnPropertyDescriptors(tool), execute: { value: inner, enumerable: true } };
+    nested[name] = Object.create(Object.getPrototypeOf(tool) as object, properties as PropertyDescriptorMap) as AnyTool;
+  }
+  return nested;
+}
+
+/** The content of a result; an error is thrown, as the SDK wants it. */
+function unwrap(result: RunResult<unknown>): unknown {
+  if (!result.isError) return result.content;
+  // What the tool threw stays the very object that it was.
+  throw "error" in result ? result.error : new BlockedError(result.decision);
+}
+
+/** A plain function may return an iterable too: the last part is the result. */
+async function lastOf(result: unknown): Promise<unknown> {
+  if (typeof result !== "object" || result === null || !(Symbol.asyncIterator in result)) return result;
+  let last: unknown;
+  for await (const part of result as AsyncIterable<unknown>) last = part;
+  return last;
+}
+
+function isAsyncGeneratorFunction(value: unknown): boolean {
+  return value instanceof Object.getPrototypeOf(async function* () {}).constructor;
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,90 @@
+import type { LanguageModel, ToolSet } from "ai";
+import type { Plan } from "../../core/index.ts";
+import type { Gate, UserInput } from "../../gates/gate.ts";
+import { type Session, type SessionListener, startSession, type TaskInput } from "../../session/index.ts";
+import { assertCovered, type CoverageGap, findGaps, modelIdGap } from "./coverage.ts";
+import { describeTool } from "./describe-tool.ts";
+import { lockModel } from "./lock-model.ts";
+import { lockTools } from "./lock-tools.ts";
+import { planWithModel } from "./plan-with-model.ts";
+import { guardApprovals, type ToolApproval } from "./tool-approval.ts";
+
+/** @typeParam M the type of the model, undefined if none is given */
+export interface WithIntentlockOptions<T extends ToolSet, M extends LanguageModel | undefined = LanguageModel | undefined> {
+  readonly gate: Gate;
+  /** From the application's own authentication; never from anything that a client of the application sent. */
+  readonly user: UserInput;
+  /** The user's words, or `{ instruction, material }` if they passed on text that is not theirs. */
+  readonly task: TaskInput;
+  /** The agent's model. It is asked for the plan, unless there is one, and kept from tools that are not locked. */
+  readonly model?: M;
+  /** Another model for the plan alone. */
+  readonly plannerModel?: LanguageModel;
+  /** The plan, if the application knows it. */
+  readonly plan?: Plan;
+  /** Tools that may stay without a check of their calls, by name: those that the gate cannot see. */
+  readonly allowUngated?: readonly string[];
+  /** The application's own setting, asked after ours. */
+  readonly toolApproval?: ToolApproval<NoInfer<T>>;
+  readonly onEvent?: SessionListener;
+  /** The longest wait for a person, in milliseconds. Default: 300,000. */
+  readonly holdTimeoutMs?: number;
+  /** Ends the session. The signal of a call is honoured besides. */
+  readonly signal?: AbortSignal;
+}
+
+/** What to spread into `generateText`, `streamText` or `new ToolLoopAgent`. */
+export interface LockedSettings<T extends ToolSet> {
+  readonly tools: T;
+  readonly toolApproval: ToolApproval<T>;
+}
+
+export interface Locked<T extends ToolSet, M extends LanguageModel | undefined> {
+  /** With a `model` if one was given. */
+  readonly settings: LockedSettings<T> & (M extends LanguageModel ? { readonly model: LanguageModel } : unknown);
+  readonly tools: T;
+  readonly session: Session;
+  /** What the gate cannot see: the tools of `allowUngated`, and a model given as an id. */
+  readonly coverage: readonly CoverageGap[];
+}
+
+/**
+ * Plans a task, signs the plan, and locks tools and model to it.
+ *
+ * @throws IntentlockError `ERR_UNGATED_TOOLS` for tools that the gate cannot see, `ERR_INVALID_OPTIONS`, `ERR_MISSING_PEER`;
+ * PlanError if there is no valid plan; what the model's provider throws while planning
+ *
+ * @example
+ * const gate = new LocalGate({ policy });
+ * const locked = await withIntentlock(tools, { gate, user: "alice@acme.dev", task, model });
+ * const { text } = await generateText({ ...locked.settings, prompt: task, stopWhen: isStepCount(20) });
+ */
+export async function withIntentlock<const T extends ToolSet, M extends LanguageModel | undefined = undefined>(
+  tools: T,
+  options: WithIntentlockOptions<T, M>,
+): Promise<Locked<T, M>> {
+  const { gate, user, task, model, plan, allowUngated = [], onEvent, holdTimeoutMs, signal } = options;
+  const gaps = findGaps(tools);
+  assertCovered(gaps, allowUngated);
+  const ungated = gaps.map(({ name }) => name);
+  const lockable = Object.entries(tools).filter(([name]) => !ungated.includes(name));
+  const described = await Promise.all(lockable.map(([name, tool]) => describeTool(name, tool)));
+  const planner = options.plannerModel ?? model;
+  const session = await startSession({
+    gate,
+    user,
+    task,
+    tools: described,
+    ...(plan && { plan }),
+    ...(planner && { planner: planWithModel(planner) }),
+    ...(onEvent && { onEvent }),
+    ...(holdTimeoutMs !== undefined && { holdTimeoutMs }),
+    ...(signal && { signal }),
+  });
+  const locked = lockTools(tools, { session, allowUngated });
+  const toolApproval = guardApprovals(session, options.toolApproval as ToolApproval<ToolSet> | undefined, ungated);
+  const lockedModel = model && (await lockModel(model, Object.keys(tools), allowUngated));
+  const settings = { ...(lockedModel && { model: lockedModel }), tools: locked, toolApproval };
+  const coverage = typeof model === "string" ? [...gaps, modelIdGap(model)] : gaps;
+  return Object.freeze({ settings: Object.freeze(settings), tools: locked, session, coverage }) as unknown as Locked<T, M>;
+}
