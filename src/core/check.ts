@@ -7,11 +7,17 @@ import { copyJson, isJsonObject, type JsonObject, JsonProblem, MAX_ARGS_BYTES } 
 import { isToolName } from "./names.ts";
 import { type CompiledStep, findFailingArg } from "./plan.ts";
 import { type OpenedToken, ValidToken } from "./plan-token.ts";
-import { type Block, blockDecision, type CallName, type Decision } from "./verdict.ts";
+import {
+  type Block,
+  blockDecision,
+  type CallName,
+  type Decision,
+  MAX_CALL_ID_CHARACTERS,
+  nameCall,
+} from "./verdict.ts";
 
 /** How long after its expiry a token still counts, in seconds: clocks differ. */
 export const LEEWAY_SECONDS = 30;
-const MAX_CALL_ID_CHARACTERS = 1000;
 
 /** A tool call that somebody wants to make. All of it may be written by an attacker. */
 export interface Call {
@@ -60,7 +66,7 @@ export function check(input: CheckInput): Decision {
   try {
     return decide(input);
   } catch (error) {
-    return blockDecision(nameCall(input), describeTrouble(error));
+    return blockDecision(nameInput(input), describeTrouble(error));
   }
 }
 
@@ -70,34 +76,28 @@ export function digestCall(call: { readonly tool: string; readonly args: unknown
 }
 
 function decide(input: CheckInput): Decision {
-  const token = ValidToken.compiled(input.token);
+  // Everything is read once, so that a getter cannot answer twice differently.
+  const { token: opened, call: given, used, now, evidence } = input;
+  const token = ValidToken.compiled(opened);
   if (!token) {
-    return blockDecision(nameCall(input), {
-      reason: "invalid_token",
-      stage: "token",
-      detail: tokenDetail(input.token),
-    });
+    return blockDecision(nameCall(given, ""), { reason: "invalid_token", stage: "token", detail: tokenDetail(opened) });
   }
   const { claims } = token;
-  if (!Number.isFinite(input.now)) throw new TypeError("now is not a time");
-  if (input.now >= claims.exp + LEEWAY_SECONDS) {
-    return blockDecision(nameCall(input, claims.planId), {
-      reason: "token_expired",
-      stage: "token",
-      detail: "the plan token has expired",
-    });
+  const { planId } = claims;
+  if (!Number.isFinite(now)) throw new TypeError("now is not a time");
+  if (now >= claims.exp + LEEWAY_SECONDS) {
+    const detail = "the plan token has expired";
+    return blockDecision(nameCall(given, planId), { reason: "token_expired", stage: "token", detail });
   }
-  const { callId, tool, args: given, fingerprint } = input.call;
-  if (!isCallId(callId) || !isToolName(tool)) {
-    return blockDecision(
-      nameCall(input, claims.planId),
-      malformed("the call id or the tool's name is not well-formed"),
-    );
+  const { callId, tool, args: unread, fingerprint } = given;
+  const isNamed = isShortText(callId) && isToolName(tool);
+  if (!isNamed || !(fingerprint === undefined || isShortText(fingerprint))) {
+    const detail = "the call id, the tool's name or its fingerprint is not well-formed";
+    return blockDecision(nameCall({ callId, tool }, planId), malformed(detail));
   }
-  const args = copyJson(given, MAX_ARGS_BYTES);
+  const args = copyJson(unread, MAX_ARGS_BYTES);
   if (!isJsonObject(args)) throw new JsonProblem([], "not an object");
-  const call: ParsedCall = { callId, tool, args, fingerprint, planId: claims.planId };
-  return decideParsed(token, call, input);
+  return decideParsed(token, { callId, tool, args, fingerprint, planId }, { used, now, evidence });
 }
 
 interface ParsedCall extends CallName {
@@ -105,33 +105,32 @@ interface ParsedCall extends CallName {
   readonly fingerprint: string | undefined;
 }
 
-function decideParsed(token: CompiledToken, call: ParsedCall, input: CheckInput): Decision {
+/** What a decision rests on beside the token and the call. */
+interface Facts {
+  readonly used: readonly number[];
+  readonly now: number;
+  readonly evidence: Evidence | undefined;
+}
+
+function decideParsed(token: CompiledToken, call: ParsedCall, facts: Facts): Decision {
   const entry = token.tool(call.tool);
-  if (!entry)
-    return blockDecision(call, {
-      reason: "not_in_plan",
-      stage: "plan",
-      detail: `no step of the plan uses ${call.tool}`,
-    });
+  if (!entry) {
+    const detail = `no step of the plan uses ${call.tool}`;
+    return blockDecision(call, { reason: "not_in_plan", stage: "plan", detail });
+  }
   if (entry.fingerprint !== undefined && entry.fingerprint !== call.fingerprint) {
-    return blockDecision(call, {
-      reason: "tool_changed",
-      stage: "plan",
-      detail: `${call.tool} has another description or schema now`,
-    });
+    const detail = `${call.tool} has another description or schema now`;
+    return blockDecision(call, { reason: "tool_changed", stage: "plan", detail });
   }
   const budget = newMatchBudget();
-  const step = chooseStep(entry.steps, call, input.used, budget);
+  const step = chooseStep(entry.steps, call, facts.used, budget);
   if (typeof step !== "number") return blockDecision(call, step);
   const rule = entry.rules.find(({ matches }) => matches(call.args, budget));
-  if (!rule)
-    return blockDecision(call, {
-      reason: "no_matching_rule",
-      stage: "policy",
-      detail: "no rule of the policy allows it",
-      step,
-    });
-  return applyRule(token, call, { rule, step, input });
+  if (!rule) {
+    const detail = "no rule of the policy allows it";
+    return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail, step });
+  }
+  return applyRule(token, call, { rule, step, facts });
 }
 
 /** The first step that matches and has calls left, or why there is none. */
@@ -169,7 +168,7 @@ function chooseStep(
 function applyRule(
   { claims }: CompiledToken,
   call: ParsedCall,
-  { rule: { rule }, step, input }: { readonly rule: CompiledRule; readonly step: number; readonly input: CheckInput },
+  { rule: { rule }, step, facts }: { readonly rule: CompiledRule; readonly step: number; readonly facts: Facts },
 ): Decision {
   const { callId, tool, planId } = call;
   let approvedBy: string | undefined;
@@ -183,7 +182,7 @@ function applyRule(
         rule: rule.id,
       });
     case "hold":
-      approvedBy = findApproval(rule.id, call, input);
+      approvedBy = findApproval(rule.id, call, facts);
       if (approvedBy === undefined) {
         const { approvers = {}, timeoutSeconds = 300, reason } = rule;
         const hold = { verdict: "hold", callId, tool, planId, step, rule: rule.id, approvers, timeoutSeconds } as const;
@@ -200,14 +199,15 @@ function applyRule(
   if (approvedBy === undefined && claims.budget === undefined) return allow;
   const approved = approvedBy === undefined ? allow : { ...allow, approvedBy };
   if (claims.budget === undefined) return approved;
-  const answer = checkBudget(claims.budget, input.evidence?.ledger, call);
-  if (answer.refused !== undefined)
+  const answer = checkBudget(claims.budget, facts.evidence?.ledger, call);
+  if (answer.refused !== undefined) {
     return blockDecision(call, { reason: "budget_exhausted", stage: "budget", detail: answer.refused, step });
+  }
   return { ...approved, budgetRemaining: answer.remaining, payoutMicros: answer.payoutMicros };
 }
 
 /** Who approved exactly this call, under exactly this rule of this plan, in time. */
-function findApproval(rule: string, call: ParsedCall, { evidence, now }: CheckInput): string | undefined {
+function findApproval(rule: string, call: ParsedCall, { evidence, now }: Facts): string | undefined {
   const approval = evidence?.approval;
   if (!approval || approval.rule !== rule || approval.planId !== call.planId || !(now < approval.exp)) return undefined;
   if (approval.fingerprint !== call.fingerprint || approval.digest !== digestCall(call)) return undefined;
@@ -216,13 +216,17 @@ function findApproval(rule: string, call: ParsedCall, { evidence, now }: CheckIn
 
 /** Fail closed: whatever was thrown while deciding is a block. Its words stay here: they may quote what nobody should read. */
 function describeTrouble(error: unknown): Block {
-  if (error instanceof JsonProblem) {
-    return malformed(
-      `the arguments are not an object of strict JSON${error.path ? ` at ${error.path}` : ""}: ${error.message}`,
-    );
+  try {
+    if (error instanceof JsonProblem) {
+      const place = error.path ? ` at ${error.path}` : "";
+      return malformed(`the arguments are not an object of strict JSON${place}: ${error.message}`);
+    }
+    if (error instanceof MatchBudgetExceeded) {
+      return malformed("the arguments are too large for the patterns that they have to be matched with");
+    }
+  } catch {
+    // What a getter threw can itself throw when it is looked at.
   }
-  if (error instanceof MatchBudgetExceeded)
-    return malformed("the arguments are too large for the patterns that they have to be matched with");
   return { reason: "internal_error", stage: "gate", detail: "an error happened while deciding" };
 }
 
@@ -230,34 +234,20 @@ function malformed(detail: string): Block {
   return { reason: "invalid_call", stage: "parse", detail };
 }
 
-function tokenDetail(token: OpenedToken): string {
-  return !token.valid && typeof token.detail === "string"
+function tokenDetail(token: OpenedToken | undefined): string {
+  return token?.valid === false && typeof token.detail === "string"
     ? `the plan token is not valid: ${token.detail}`
     : "the plan token was not opened";
 }
 
-/** What a decision can say of any call, however malformed. */
-function nameCall(input: CheckInput, planId = ""): CallName {
+function nameInput(input: CheckInput): CallName {
   try {
-    const { callId, tool } = input.call;
-    return {
-      callId: shorten(callId, MAX_CALL_ID_CHARACTERS),
-      tool: shorten(tool, 64),
-      planId: planId || planIdOf(input),
-    };
+    return nameCall(input.call, ValidToken.compiled(input.token)?.claims.planId ?? "");
   } catch {
-    return { callId: "", tool: "", planId };
+    return nameCall(undefined, "");
   }
 }
 
-function planIdOf({ token }: CheckInput): string {
-  return ValidToken.compiled(token)?.claims.planId ?? "";
-}
-
-function isCallId(value: unknown): boolean {
+function isShortText(value: unknown): boolean {
   return typeof value === "string" && value.length <= MAX_CALL_ID_CHARACTERS && value.isWellFormed();
-}
-
-function shorten(value: unknown, length: number): string {
-  return typeof value === "string" ? value.slice(0, length).toWellFormed() : "";
 }

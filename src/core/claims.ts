@@ -1,11 +1,10 @@
 import { z } from "zod";
 import { type Budget, budgetSchema } from "./budget.ts";
-import { MAX_JSON_BYTES } from "./json.ts";
 import { normalizeEmail } from "./names.ts";
 import { type Plan, planSchema } from "./plan.ts";
 import { type Policy, policySchema } from "./policy.ts";
 import { closedObject, namedValues } from "./schema.ts";
-import { type PublicKey, publicKeySchema } from "./signing-key.ts";
+import { boundKeySchema, type PublicKey } from "./signing-key.ts";
 
 /** The person an agent acts for, as known when the token was signed. */
 export interface User {
@@ -67,7 +66,8 @@ export const planClaimsSchema: z.ZodType<PlanClaims> = closedObject({
   tools: namedValues(sha256).optional(),
   task: sha256.optional(),
   budget: budgetSchema.optional(),
-  cnf: closedObject({ jwk: publicKeySchema }).optional(),
+  cnf: closedObject({ jwk: boundKeySchema }).optional(),
 }) as z.ZodType<PlanClaims>;
 
-export const MAX_CLAIMS_BYTES: number = Math.min(MAX_JSON_BYTES, (MAX_TOKEN_CHARACTERS / 4) * 3);
+/** What fits into such a token beside the header and the signature. */
+export const MAX_CLAIMS_BYTES: number = ((MAX_TOKEN_CHARACTERS - 4096) / 4) * 3;

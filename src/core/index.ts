@@ -3,10 +3,13 @@
  * no network, no files. Runs on every JavaScript runtime.
  *
  * @example
+ * import { check, generateSigningKey, openPlanToken, signPlanToken } from "intentlock/core";
+ *
  * const key = await generateSigningKey();
  * const jwt = await signPlanToken(claims, key);
  * const token = await openPlanToken(jwt, [key.publicKey], { audience: "triage-agent" });
- * const decision = check({ token, call: { callId: "1", tool: "read_file", args: { path: "a.txt" } }, used: [0], now });
+ * const now = Math.floor(Date.now() / 1000);
+ * const decision = check({ token, call: { callId: "1", tool: "read_page", args: { url: "https://acme.dev" } }, used: [0], now });
  *
  * @module
  */

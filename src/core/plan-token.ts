@@ -49,9 +49,14 @@ export async function signPlanToken(
 ): Promise<string> {
   const { kid, privateKey } = parseSigningKey(key);
   const payload = new TextEncoder().encode(JSON.stringify(parseClaims({ ver: 1, ...claims })));
-  return await new CompactSign(payload)
-    .setProtectedHeader({ alg: "EdDSA", typ: PLAN_TOKEN_TYPE, kid })
-    .sign({ ...privateKey, alg: "EdDSA" });
+  try {
+    return await new CompactSign(payload)
+      .setProtectedHeader({ alg: "EdDSA", typ: PLAN_TOKEN_TYPE, kid })
+      .sign({ ...privateKey, alg: "EdDSA" });
+  } catch {
+    // Its `d` does not belong to its `x`. No cause: it might quote the key.
+    throw invalidKey();
+  }
 }
 
 /**
@@ -67,8 +72,9 @@ export async function openPlanToken(
   options: { readonly audience: string },
 ): Promise<OpenedToken> {
   try {
-    if (typeof token !== "string" || token.length > MAX_TOKEN_CHARACTERS)
+    if (typeof token !== "string" || token.length > MAX_TOKEN_CHARACTERS || !TOKEN_TEXT.test(token)) {
       return invalid("it is not the text of a token");
+    }
     const audience = options.audience;
     const pinned = keys.map((key) => publicKeySchema.parse(key));
     const cacheKey = JSON.stringify([audience, pinned.map(({ kid, x }) => [kid, x])]) + token;
@@ -98,7 +104,9 @@ async function verify(token: string, keys: readonly PublicKey[], audience: strin
     if (error instanceof errors.JWKSNoMatchingKey) return invalid("no pinned key has its key id");
     return invalid("its signature does not verify");
   }
-  if (verified.protectedHeader.typ !== PLAN_TOKEN_TYPE) return invalid(`its type is not ${PLAN_TOKEN_TYPE}`);
+  const { alg: _alg, kid: _kid, typ, ...more } = verified.protectedHeader;
+  if (typ !== PLAN_TOKEN_TYPE) return invalid(`its type is not ${PLAN_TOKEN_TYPE}`);
+  if (Object.keys(more).length > 0) return invalid("its header has more than alg, typ and kid");
   let claims: PlanClaims;
   try {
     claims = parseClaims(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(verified.payload)));
@@ -126,12 +134,22 @@ function parseClaims(value: unknown): PlanClaims {
 export function parseSigningKey(key: SigningKey): SigningKey {
   const result = signingKeySchema.safeParse(key);
   if (result.success) return result.data;
-  throw new IntentlockError("ERR_INVALID_KEY", "The signing key is not one that generateSigningKey() made");
+  throw invalidKey();
+}
+
+function invalidKey(): IntentlockError {
+  return new IntentlockError("ERR_INVALID_KEY", "The signing key is not one that generateSigningKey() made");
 }
 
 function invalid(detail: string): InvalidToken {
   return { valid: false, detail };
 }
+
+/**
+ * The one way to write a token: decoders forgive white space, padding and the unused bits of the signature's last
+ * character, and so would take many texts for the same token.
+ */
+const TOKEN_TEXT = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 
 const MAX_REMEMBERED = 1000;
 const MAX_REMEMBERED_CHARACTERS = 4 * MAX_TOKEN_CHARACTERS;

@@ -111,6 +111,12 @@ test.each([
   ["nested repeats", "(?:(?:(?:abc){10}){10}){10}", "at most 2000 parts"],
   ["a repeat after a class with a parenthesis", "[()]{1000}".repeat(3), "at most 2000 parts"],
   ["a repeat of an escaped bracket", "\\[{1000}".repeat(3), "at most 2000 parts"],
+  ["a repeat that re2js applies across flags", "(?:a{40}(?i)){40}(?i){40}", "at most 2000 parts"],
+  [
+    "a repeat that re2js applies across an empty quotation",
+    `${"ab".repeat(9)}(?:b{200})\\Q\\E{20}`,
+    "at most 2000 parts",
+  ],
   ["a repeated Unicode class", "\\pL{500}", "at most 2000 parts"],
   ["many Unicode classes", `[${"\\pL\\pN".repeat(100)}]`, "at most 10 Unicode classes"],
   ["many wide ranges that ignore case", `(?i)${"[a-\\x{1ffff}]".repeat(100)}`, "at most 10 Unicode classes"],
@@ -169,17 +175,17 @@ test.each([
 ])("time grows in proportion to the text: %s", (_name, source, unit) => {
   const regex = compileRegex(source);
   const [shortText, longText] = [unit.repeat(1_000), unit.repeat(16_000)];
-  const small = medianMs(() => regex.matches(shortText));
-  const large = medianMs(() => regex.matches(longText));
+  const small = bestMs(() => regex.matches(shortText));
+  const large = bestMs(() => regex.matches(longText));
   // Sixteen times as long: 256 times as much work if it were quadratic, and unreachable if it were exponential.
-  expect(large).toBeLessThan(100 * Math.max(small, 0.05));
+  expect(large).toBeLessThan(100 * Math.max(small, 0.2));
 });
 
-function medianMs(run: () => void): number {
-  const times = Array.from({ length: 7 }, () => {
+function bestMs(run: () => void): number {
+  const times = Array.from({ length: 9 }, () => {
     const start = performance.now();
     run();
     return performance.now() - start;
-  }).sort((a, b) => a - b);
-  return times[3] ?? 0;
+  });
+  return Math.min(...times);
 }

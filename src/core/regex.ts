@@ -86,7 +86,7 @@ function exploreDfa(set: RE2Set): boolean {
 }
 
 const TOKEN =
-  /\\Q[\s\S]*?(?:\\E|$)|\\[pP](?:\{[^}]*\}|[\s\S])|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|\(\?[-a-zA-Z]*:|\{\d+(?:,\d*)?\}|[\s\S]/g;
+  /\\Q[\s\S]*?(?:\\E|$)|\\[pP](?:\{[^}]*\}|[\s\S])|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|\(\?[-a-zA-Z]*[:)]|\{\d+(?:,\d*)?\}|[\s\S]/g;
 
 /** How many parts the expression has once `x{n}` is written n times: at least half of its instructions in re2js. */
 function expandedSize(source: string): number {
@@ -94,6 +94,8 @@ function expandedSize(source: string): number {
   let size = 0;
   let last = 0;
   for (const [token] of source.matchAll(TOKEN)) {
+    // A repeat after flags or after an empty quotation is one of what stands before them.
+    if (token === "\\Q\\E" || /^\(\?.*\)$/.test(token)) continue;
     const repeat = /^\{(\d+),?(\d*)\}$/.exec(token);
     if (repeat) {
       const times = Math.max(Number(repeat[1]), Number(repeat[2]));

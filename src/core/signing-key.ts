@@ -1,5 +1,6 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from "jose";
 import { z } from "zod";
+import { closedObject } from "./schema.ts";
 
 /** An Ed25519 public key as a JWK (RFC 8037), safe to publish and to pin. */
 export interface PublicKey {
@@ -27,12 +28,18 @@ export interface SigningKey {
 
 const bytes32 = z.base64url().length(43);
 
-export const publicKeySchema: z.ZodType<PublicKey> = z.object({
+const publicKeyFields = {
   kty: z.literal("OKP"),
   crv: z.literal("Ed25519"),
   kid: z.string().min(1).max(200),
   x: bytes32,
-});
+};
+
+/** Passes over other fields: keys in a key set have some, like `use`. */
+export const publicKeySchema: z.ZodType<PublicKey> = z.object(publicKeyFields);
+
+/** A key inside a token has no other field, least of all a private `d`. */
+export const boundKeySchema: z.ZodType<PublicKey> = closedObject(publicKeyFields);
 
 export const signingKeySchema: z.ZodType<SigningKey> = z
   .object({

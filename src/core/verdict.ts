@@ -110,6 +110,21 @@ export interface CallName {
   readonly planId: string;
 }
 
+/** The longest call id and name of a tool that a decision repeats, and the longest detail. */
+export const MAX_CALL_ID_CHARACTERS = 1000;
+const MAX_TOOL_CHARACTERS = 64;
+const MAX_DETAIL_CHARACTERS = 2000;
+
+/** What a decision can say of any call, however malformed. Never throws. */
+export function nameCall(call: unknown, planId: string): CallName {
+  try {
+    const { callId, tool } = call as { readonly callId: unknown; readonly tool: unknown };
+    return { callId: shorten(callId, MAX_CALL_ID_CHARACTERS), tool: shorten(tool, MAX_TOOL_CHARACTERS), planId };
+  } catch {
+    return { callId: "", tool: "", planId };
+  }
+}
+
 /** Makes the decision and the message that the model reads: the reason and detail, then a sentence on what it means. */
 export function blockDecision(call: CallName, block: Block): BlockDecision {
   const { reason, stage, detail, step, rule } = block;
@@ -120,7 +135,7 @@ export function blockDecision(call: CallName, block: Block): BlockDecision {
     tool: call.tool,
     planId: call.planId,
     reason,
-    message: `Blocked by Intentlock (${reason}): ${detail}\n${meaning}`,
+    message: `Blocked by Intentlock (${reason}): ${shorten(detail, MAX_DETAIL_CHARACTERS)}\n${meaning}`,
     stage,
     ...(step === undefined ? {} : { step }),
     ...(rule === undefined ? {} : { rule }),
@@ -132,4 +147,9 @@ export function explainReason(reason: BlockReason | RuleId): string {
   return Object.hasOwn(MEANINGS, reason)
     ? MEANINGS[reason as BlockReason]
     : "A rule of the policy forbids this action.";
+}
+
+/** Well-formed text of at most this length, so that a decision can be stored and sent whatever it quotes. */
+function shorten(value: unknown, length: number): string {
+  return typeof value === "string" ? value.slice(0, length).toWellFormed() : "";
 }

@@ -49,6 +49,9 @@ export interface LocalGateOptions {
  * `hold_requires_server`.
  *
  * @example
+ * import { readFile } from "node:fs/promises";
+ * import { LocalGate, MemoryAuditSink } from "intentlock/gates";
+ *
  * const gate = new LocalGate({ policy: await readFile("policy.yaml", "utf8"), audit: new MemoryAuditSink() });
  */
 export class LocalGate implements Gate {

@@ -31,8 +31,11 @@ export interface SessionOptions {
  * the planner throws
  *
  * @example
- * const session = await startSession({ gate, user: "alice@acme.dev", task: "Read a.txt", tools, plan });
- * const result = await session.run({ callId: "1", tool: "read_file", args: { path: "a.txt" } }, readFile);
+ * import { startSession } from "intentlock";
+ *
+ * const session = await startSession({ gate, user: signedInUser, task, tools: sessionTools, plan });
+ * const result = await session.run({ callId: "1", tool: "read_page", args: { url: "https://acme.dev" } }, readPage);
+ * console.log(result.isError ? `blocked or failed: ${result.content}` : result.content);
  */
 export async function startSession(options: SessionOptions): Promise<Session> {
   const { gate, user, tools, onEvent, signal } = options;

@@ -55,6 +55,10 @@ export interface Locked<T extends ToolSet, M extends LanguageModel | undefined> 
  * PlanError if there is no valid plan; what the model's provider throws while planning
  *
  * @example
+ * import { generateText, isStepCount } from "ai";
+ * import { LocalGate } from "intentlock/gates";
+ * import { withIntentlock } from "intentlock/vercel-ai";
+ *
  * const gate = new LocalGate({ policy });
  * const locked = await withIntentlock(tools, { gate, user: "alice@acme.dev", task, model });
  * const { text } = await generateText({ ...locked.settings, prompt: task, stopWhen: isStepCount(20) });

@@ -1,0 +1,111 @@
+import { styleText } from "node:util";
+import type { Comparison } from "./compare.ts";
+import type { Share, Shares } from "./counters.ts";
+import type { Finding, FindingCall } from "./findings.ts";
+import type { Scores } from "./score.ts";
+
+/** How long decisions took. */
+export interface Timing {
+  readonly what: string;
+  readonly decisions: number;
+  readonly medianUs: number;
+  readonly p99Us: number;
+}
+
+/** The results as tables for people. */
+export function printScores(scores: Scores, rest: { comparisons: readonly Comparison[]; timings: readonly Timing[] }) {
+  printTable("", [...scores.suites, "total"], listRows(scores));
+  const reasons = [...new Set(scores.blocked.flatMap((blocked) => Object.keys(blocked.reasons)))].sort();
+  printTable(
+    "blocked calls by reason",
+    [...reasons, "all calls"],
+    scores.blocked.map((blocked) => [
+      blocked.what,
+      ...reasons.map((reason) => String(blocked.reasons[reason] ?? 0)),
+      String(blocked.calls),
+    ]),
+  );
+  printTable(
+    "time per decision, µs",
+    ["median", "p99", "decisions"],
+    rest.timings.map(({ what, medianUs, p99Us, decisions }) => [
+      what,
+      medianUs.toFixed(1),
+      p99Us.toFixed(1),
+      String(decisions),
+    ]),
+  );
+  printTable(
+    "beside the independent evaluation",
+    ["here", "there", "difference"],
+    rest.comparisons.map(({ what, here, independent, difference }) => [
+      what,
+      printShare(here),
+      printShare(independent),
+      difference > 0 ? `+${difference}` : String(difference),
+    ]),
+  );
+}
+
+/** What lies behind the counts, one by one. */
+export function printFindings(findings: readonly Finding[]): void {
+  for (const what of new Set(findings.map((finding) => finding.what))) {
+    const found = findings.filter((finding) => finding.what === what);
+    console.log(`\n${styleText("bold", `${what} (${found.length})`)}`);
+    for (const { where, calls } of found) {
+      console.log(`  ${where}`);
+      for (const call of calls) console.log(`    ${printCall(call)}`);
+      if (calls.length === 0) console.log("    no call decides it");
+    }
+  }
+}
+
+type Row = readonly [label: string, ...cells: string[]];
+
+function listRows({ suites, groundTruth, attacks, recordings }: Scores): Row[] {
+  const row = (label: string, shares: Shares): Row => [
+    label,
+    ...[...suites, "total"].map((name) => printShare(shares[name])),
+  ];
+  return [
+    row("ground truth fully allowed", groundTruth),
+    row("attacks whose calls all pass", attacks.pass),
+    row("  after the user's own calls", attacks.passAfterwards),
+    row("  without any call to replay", attacks.withoutCalls),
+    ...recordings.flatMap(({ model, attacked, runs, skipped, stopped, needNoCall, kept }): Row[] => [
+      [`${model}, ${attacked ? "" : "not "}attacked: ${runs} runs${skipped ? `, ${skipped} broken and skipped` : ""}`],
+      ...(stopped ? [row("  attacks stopped", stopped)] : []),
+      ...(needNoCall ? [row("  attacks that need no call", needNoCall)] : []),
+      row("  useful runs kept", kept),
+    ]),
+  ];
+}
+
+function printShare(share: Share | undefined): string {
+  return share ? `${share.count}/${share.of}` : "";
+}
+
+function printTable(title: string, columns: readonly string[], rows: readonly Row[]): void {
+  // A row with nothing but a label is a heading, and as wide as it likes.
+  const full = rows.filter(([, ...cells]) => cells.length > 0);
+  const first = Math.max(title.length, ...full.map(([label]) => label.length));
+  const widths = columns.map((name, index) =>
+    Math.max(name.length, ...full.map((cells) => cells[index + 1]?.length ?? 0)),
+  );
+  const line = ([label, ...cells]: Row): string =>
+    [label.padEnd(first), ...cells.map((cell, index) => cell.padStart(widths[index] ?? 0))].join("  ").trimEnd();
+  console.log(`\n${styleText("bold", line([title, ...columns]))}`);
+  for (const row of rows) console.log(line(row));
+}
+
+function printCall({ tool, args, blocked, allowedBy }: FindingCall): string {
+  const call = `${tool} ${shorten(args)}`;
+  return blocked === undefined
+    ? `${call}\n      allowed by ${tool} ${shorten(allowedBy?.args ?? {})}`
+    : `${call}\n      ${blocked}`;
+}
+
+function shorten(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length > 160 ? `${text.slice(0, 159)}…` : text;
+}

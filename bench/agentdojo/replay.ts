@@ -1,0 +1,106 @@
+import { check, type Decision, generateSigningKey, type OpenedToken, openPlanToken } from "intentlock/core";
+import { type GateCall, LocalGate, type SignedPlan } from "intentlock/gates";
+import type { Suite, ToolCall, UserTask } from "./load.ts";
+
+const AGENT = "agentdojo";
+const POLICY = `
+version: 1
+default: block
+rules:
+  - id: allow-in-plan
+    match: { inPlan: true }
+    decision: allow
+`;
+
+export interface ReplayerOptions {
+  /** Give the gate every call as it was recorded, without the two checks that a session makes before it asks. */
+  readonly gateAlone: boolean;
+}
+
+/** Puts recorded calls through a real gate, each list under a plan that was signed for it, with counts from zero. */
+export class Replayer {
+  /** Microseconds of each `gate.check()`, and of `check()` on the same call afterwards. */
+  readonly gateUs: number[] = [];
+  readonly coreUs: number[] = [];
+  readonly #gate: LocalGate;
+  readonly #gateAlone: boolean;
+  readonly #open: (signed: SignedPlan) => Promise<OpenedToken>;
+
+  private constructor(gate: LocalGate, gateAlone: boolean, open: (signed: SignedPlan) => Promise<OpenedToken>) {
+    this.#gate = gate;
+    this.#gateAlone = gateAlone;
+    this.#open = open;
+  }
+
+  static async create({ gateAlone }: ReplayerOptions): Promise<Replayer> {
+    const signingKey = await generateSigningKey();
+    // Entries are made, hashed and chained as in earnest; only nobody keeps them.
+    const audit = { append: () => {} };
+    const gate = new LocalGate({ policy: POLICY, agent: AGENT, signingKey, audit });
+    return new Replayer(gate, gateAlone, ({ token }) =>
+      openPlanToken(token, [signingKey.publicKey], { audience: AGENT }),
+    );
+  }
+
+  /** The decision about each call, in order. An allowed call is taken to have gone well. */
+  async replay(suite: Suite, task: UserTask, calls: readonly ToolCall[]): Promise<readonly Decision[]> {
+    const tools = Object.fromEntries([...suite.tools].map(([name, { fingerprint }]) => [name, fingerprint]));
+    const signed = await this.#gate.sign({
+      user: "emma.johnson@example.com",
+      task: { instruction: task.prompt },
+      plan: task.plan,
+      tools,
+    });
+    const token = await this.#open(signed);
+    const used = task.plan.steps.map(() => 0);
+    const decisions: Decision[] = [];
+    for (const [index, call] of calls.entries()) {
+      const gateCall = this.#prepare(suite, call, `call-${index}`);
+      const decision = await this.#check(signed, gateCall, { token, used });
+      decisions.push(decision);
+      if (decision.verdict !== "allow" || decision.seq === undefined) continue;
+      used[decision.step] = (used[decision.step] ?? 0) + 1;
+      const { planId } = signed;
+      await this.#gate.record({ type: "outcome", planId, decisionSeq: decision.seq, status: "ok" });
+    }
+    await this.#gate.record({ type: "closed", planId: signed.planId });
+    return decisions;
+  }
+
+  async close(): Promise<void> {
+    await this.#gate.close();
+  }
+
+  async #check(
+    signed: SignedPlan,
+    call: GateCall,
+    { token, used }: { readonly token: OpenedToken; readonly used: readonly number[] },
+  ): Promise<Decision> {
+    const now = Math.floor(Date.now() / 1000);
+    const gateStart = performance.now();
+    const decision = await this.#gate.check(signed, call);
+    const coreStart = performance.now();
+    const core = check({ token, call, used, now });
+    const coreEnd = performance.now();
+    this.gateUs.push((coreStart - gateStart) * 1000);
+    this.coreUs.push((coreEnd - coreStart) * 1000);
+    if (!call.refusal && core.verdict !== decision.verdict) {
+      throw new Error(`The gate says ${decision.verdict} and check() says ${core.verdict} of ${call.tool}`);
+    }
+    return decision;
+  }
+
+  #prepare(suite: Suite, { tool, args }: ToolCall, callId: string): GateCall {
+    const fingerprint = suite.tools.get(tool)?.fingerprint;
+    const refusal = this.#gateAlone ? undefined : refuseEarly(suite, { tool, args });
+    return { callId, tool, args, ...(fingerprint !== undefined && { fingerprint }), ...(refusal && { refusal }) };
+  }
+}
+
+/** What a session knows of a call without asking its plan: such a call never runs, and takes nothing from a step. */
+function refuseEarly(suite: Suite, { tool, args }: ToolCall): GateCall["refusal"] {
+  const known = suite.tools.get(tool);
+  if (!known) return { reason: "unknown_tool", stage: "parse", detail: "the session has no such tool" };
+  if (known.accepts(args)) return undefined;
+  return { reason: "invalid_args", stage: "schema", detail: "the tool's schema refuses the arguments" };
+}

@@ -1,0 +1,62 @@
+/**
+ * Replays AgentDojo's tasks, attacks and recorded runs through a LocalGate, under plans that were written without
+ * seeing any of them. What it counts and what that does not show: docs/agentdojo.md.
+ *
+ *   npm run bench:agentdojo                      tables
+ *   npm run bench:agentdojo -- --explain         and everything that went otherwise than one would wish
+ *   npm run bench:agentdojo -- --json            the same as JSON
+ *   npm run bench:agentdojo -- --gate-alone      without the checks of tool names and schemas that a session makes
+ *
+ * The data is in the folder that INTENTLOCK_AGENTDOJO names, or in ../shared/agentdojo.
+ */
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { compare } from "./compare.ts";
+import { loadCorpus } from "./load.ts";
+import { printFindings, printScores, type Timing } from "./print.ts";
+import { Replayer } from "./replay.ts";
+import { score } from "./score.ts";
+
+const { values: flags } = parseArgs({
+  options: {
+    json: { type: "boolean", default: false },
+    explain: { type: "boolean", default: false },
+    "gate-alone": { type: "boolean", default: false },
+  },
+});
+const folder = process.env.INTENTLOCK_AGENTDOJO || join(import.meta.dirname, "../../../shared/agentdojo");
+const corpus = loadCorpus(folder);
+if (corpus) {
+  const { commit, version } = corpus;
+  const gateAlone = flags["gate-alone"];
+  if (!flags.json) {
+    console.log(`AgentDojo ${version} (${commit.slice(0, 12)}) through LocalGate, policy "allow what is in the plan"`);
+    if (gateAlone) console.log("the gate alone: no checks of tool names and schemas before it");
+  }
+  const replayer = await Replayer.create({ gateAlone });
+  const { findings, ...scores } = await score(corpus, replayer);
+  await replayer.close();
+  const comparisons = compare({ ...scores, findings });
+  const timings = [
+    summarise("LocalGate.check(), with audit entries", replayer.gateUs),
+    summarise("check() of core, right after it", replayer.coreUs),
+  ];
+  if (flags.json) {
+    const source = { commit, version, gateAlone };
+    console.log(
+      JSON.stringify({ source, ...scores, timings, comparisons, ...(flags.explain && { findings }) }, null, 2),
+    );
+  } else {
+    printScores({ ...scores, findings }, { comparisons, timings });
+    if (flags.explain) printFindings(findings);
+  }
+} else {
+  const skipped = `No AgentDojo data in ${folder}: nothing to replay. Set INTENTLOCK_AGENTDOJO to the folder that has it.`;
+  console.log(flags.json ? JSON.stringify({ skipped }) : skipped);
+}
+
+function summarise(what: string, durationsUs: readonly number[]): Timing {
+  const sorted = durationsUs.toSorted((one, other) => one - other);
+  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { what, decisions: sorted.length, medianUs: at(0.5), p99Us: at(0.99) };
+}
