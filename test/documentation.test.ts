@@ -32,7 +32,9 @@ function snippetsOfSource(file: string): Snippet[] {
 function findProblems(snippets: readonly Snippet[]): string[] {
   const config = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
   const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root);
-  const files = new Map(snippets.map(({ code }, index) => [join(root, `test/snippet-${index}.ts`), `${code}\nexport {};\n`]));
+  const files = new Map(
+    snippets.map(({ code }, index) => [join(root, `test/snippet-${index}.ts`), `${code}\nexport {};\n`]),
+  );
   const host = ts.createCompilerHost(options);
   const { fileExists, readFile } = host;
   host.fileExists = (file) => files.has(file) || fileExists(file);
@@ -43,7 +45,11 @@ function findProblems(snippets: readonly Snippet[]): string[] {
     return code === undefined ? original(file, target, ...rest) : ts.createSourceFile(file, code, target);
   };
   const prelude = join(root, "test/documentation-prelude.d.ts");
-  const program = ts.createProgram([prelude, ...files.keys()], { ...options, isolatedDeclarations: false, declaration: false }, host);
+  const program = ts.createProgram(
+    [prelude, ...files.keys()],
+    { ...options, isolatedDeclarations: false, declaration: false },
+    host,
+  );
   return [...files.keys()].flatMap((file, index) => {
     const source = program.getSourceFile(file);
     const found = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
@@ -69,7 +75,11 @@ test("a snippet that does not compile is found", { timeout: 120_000 }, () => {
 });
 
 test.each(pages)("the links of %s lead somewhere", (page) => {
-  const links = [...readFileSync(join(root, page), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = ""]) => link);
-  const missing = links.filter((link) => globSync(relative(root, join(root, dirname(page), link)) || ".", { cwd: root }).length === 0);
+  const links = [...readFileSync(join(root, page), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(
+    ([, link = ""]) => link,
+  );
+  const missing = links.filter(
+    (link) => globSync(relative(root, join(root, dirname(page), link)) || ".", { cwd: root }).length === 0,
+  );
   expect(missing).toEqual([]);
 });

@@ -20,7 +20,7 @@ export function describeCalls(
   { calls, decisions }: { readonly calls: readonly ToolCall[]; readonly decisions: readonly Decision[] },
   indices: Iterable<number>,
 ): FindingCall[] {
-  return [...new Set(indices)].flatMap((index) => {
+  return [...new Set(indices)].flatMap((index): FindingCall[] => {
     const call = calls[index];
     const decision = decisions[index];
     if (!call || !decision) return [];

@@ -13,7 +13,10 @@ export interface Timing {
 }
 
 /** The results as tables for people. */
-export function printScores(scores: Scores, rest: { comparisons: readonly Comparison[]; timings: readonly Timing[] }) {
+export function printScores(
+  scores: Scores,
+  rest: { comparisons: readonly Comparison[]; timings: readonly Timing[] },
+): void {
   printTable("", [...scores.suites, "total"], listRows(scores));
   const reasons = [...new Set(scores.blocked.flatMap((blocked) => Object.keys(blocked.reasons)))].sort();
   printTable(
@@ -72,11 +75,12 @@ function listRows({ suites, groundTruth, attacks, recordings }: Scores): Row[] {
     row("attacks whose calls all pass", attacks.pass),
     row("  after the user's own calls", attacks.passAfterwards),
     row("  without any call to replay", attacks.withoutCalls),
-    ...recordings.flatMap(({ model, attacked, runs, skipped, stopped, needNoCall, kept }): Row[] => [
+    ...recordings.flatMap(({ model, attacked, runs, skipped, stopped, needNoCall, kept, keptWithoutCalls }): Row[] => [
       [`${model}, ${attacked ? "" : "not "}attacked: ${runs} runs${skipped ? `, ${skipped} broken and skipped` : ""}`],
       ...(stopped ? [row("  attacks stopped", stopped)] : []),
       ...(needNoCall ? [row("  attacks that need no call", needNoCall)] : []),
       row("  useful runs kept", kept),
+      row("  useful runs that need no call", keptWithoutCalls),
     ]),
   ];
 }

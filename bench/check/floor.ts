@@ -6,7 +6,8 @@ import { NOW, type Scenario, type SimpleRule } from "./scenario.ts";
  * makes a decision object.
  *
  * It leaves out what a first version by hand would: the arguments are looked at where a step or rule asks for them, own
- * properties only, but they are neither copied nor checked to be strict JSON; the call id and the tool's name are checked
+ * properties only, but they are neither copied nor checked to be strict JSON (with `copies` they are: both are the price
+ * of arguments that nobody has frozen); the call id and the tool's name are checked
  * to be strings and no more; a condition is an exact string or a prefix.
  */
 export interface FloorInput {
@@ -49,8 +50,14 @@ interface FloorToken {
 
 export type Floor = (input: FloorInput) => FloorDecision;
 
-/** @param options.memo remember the rules of each tool's name; otherwise each call looks in a map and a prefix trie */
-export function makeFloor(token: string, scenario: Scenario, options: { readonly memo: boolean }): Floor {
+export interface FloorOptions {
+  /** Remember the rules of each tool's name; otherwise each call looks in a map and a prefix trie. */
+  readonly memo: boolean;
+  /** Copy the arguments as strict JSON before they are looked at, reading each property once. */
+  readonly copies: boolean;
+}
+
+export function makeFloor(token: string, scenario: Scenario, options: FloorOptions): Floor {
   const opened = compile(scenario, options.memo);
   let lastToken = token;
   let last: FloorToken | undefined = opened;
@@ -60,13 +67,14 @@ export function makeFloor(token: string, scenario: Scenario, options: { readonly
       last = known.get(input.token);
       lastToken = input.token;
     }
-    return last ? decide(last, input) : block(input.call, "", "the plan token is not valid");
+    return last ? decide(last, input, options.copies) : block(input.call, "", "the plan token is not valid");
   };
 }
 
-function decide(token: FloorToken, { call, used, now }: FloorInput): FloorDecision {
+function decide(token: FloorToken, { call, used, now }: FloorInput, copies: boolean): FloorDecision {
   if (now >= token.exp + 30) return block(call, token.planId, "the plan token has expired");
-  const { callId, tool, args } = call;
+  const { callId, tool } = call;
+  const args = copies ? copyStrictly(call.args, 0) : call.args;
   if (typeof callId !== "string" || typeof tool !== "string" || !isObject(args)) {
     return block(call, token.planId, "the call is malformed");
   }
@@ -91,6 +99,22 @@ function block({ callId, tool }: FloorInput["call"], planId: string, detail: str
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function copyStrictly(value: unknown, depth: number): unknown {
+  if (typeof value === "string" && value.isWellFormed()) return value;
+  if ((typeof value === "number" && Number.isFinite(value)) || typeof value === "boolean" || value === null)
+    return value;
+  if (typeof value !== "object" || depth > 100) throw new TypeError("not JSON");
+  if (Array.isArray(value)) return value.map((item) => copyStrictly(item, depth + 1));
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) throw new TypeError("not JSON");
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    if (key === "__proto__" || !key.isWellFormed()) throw new TypeError("not JSON");
+    copy[key] = copyStrictly((value as Record<string, unknown>)[key], depth + 1);
+  }
+  return copy;
 }
 
 function repoOf(args: object): unknown {

@@ -10,8 +10,9 @@ export interface Subject<Input> {
 export type Measurement = () => Promise<number>;
 
 const BATCH_NS = 1_000_000;
-const MIN_CPU_NS = 15_000_000;
+const MIN_CPU_NS = 5_000_000;
 const WARM_UP_NS = 20_000_000;
+const UNROLL = 4;
 
 export function prepare<Input>({ make, run }: Subject<Input>): Measurement {
   let batchSamples = 0;
@@ -19,6 +20,8 @@ export function prepare<Input>({ make, run }: Subject<Input>): Measurement {
     if (batchSamples === 0) batchSamples = await warmUp({ make, run });
     const stats = await measure(withInputs(make, run), {
       batch_samples: batchSamples,
+      batch_unroll: batchSamples < UNROLL ? 1 : UNROLL,
+      min_samples: 7,
       // Always in batches: mitata would judge by the first calls, which are not compiled yet.
       batch_threshold: Number.POSITIVE_INFINITY,
       warmup_threshold: Number.POSITIVE_INFINITY,
@@ -42,21 +45,25 @@ function withInputs<Input>(make: () => Input, run: (input: Input) => unknown): (
   };
 }
 
-/** @returns how many calls fill a batch, a multiple of 4 because mitata unrolls its loop so */
+/** @returns how many calls fill a batch: a multiple of how far mitata unrolls its loop, or less than that */
 async function warmUp<Input>({ make, run }: Subject<Input>): Promise<number> {
   let calls = 0;
-  let ns = 0;
-  while (ns < WARM_UP_NS || calls < 8) {
-    const inputs = Array.from({ length: Math.min(512, Math.max(4, calls)) }, make);
+  let total = 0;
+  let perCall = 0;
+  while (total < WARM_UP_NS || calls < 8) {
+    const inputs = Array.from({ length: Math.min(512, Math.max(1, calls)) }, make);
     const started = performance.now();
     for (const input of inputs) {
       const result = run(input);
       do_not_optimize(result instanceof Promise ? await result : result);
     }
-    ns += (performance.now() - started) * 1e6;
+    const elapsed = (performance.now() - started) * 1e6;
+    perCall = elapsed / inputs.length;
+    total += elapsed;
     calls += inputs.length;
   }
-  return Math.min(4096, Math.max(4, 4 * Math.floor(BATCH_NS / (ns / calls) / 4)));
+  const fitting = Math.min(4096, Math.floor(BATCH_NS / perCall));
+  return fitting < UNROLL ? Math.max(1, fitting) : fitting - (fitting % UNROLL);
 }
 
 export function median(values: readonly number[]): number {

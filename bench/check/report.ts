@@ -1,17 +1,22 @@
 import { median } from "./measure.ts";
 
+const WIDTH = 14;
+
 /** What was measured, by row and column: nanoseconds, one for each round. */
 export type Measured = ReadonlyMap<string, ReadonlyMap<string, readonly number[]>>;
 
-/** One line of a table: the row's name and its columns, in nanoseconds. */
-export function printTable(title: string, measured: Measured, ratio?: readonly [over: string, under: string]): void {
+/** Two columns of a table. */
+export type Ratio = readonly [over: string, under: string];
+
+/** Prints the medians, one line for each row, and behind them the ratios. */
+export function printTable(title: string, measured: Measured, ratios: readonly Ratio[] = []): void {
   const columns = [...(measured.values().next().value?.keys() ?? [])];
-  const heads = ratio ? [...columns, `${ratio[0]} / ${ratio[1]}`] : columns;
-  console.log(`\n${title.padEnd(30)}${heads.map((head) => head.padStart(16)).join("")}`);
+  const heads = [...columns, ...ratios.map(([over, under]) => `${over}/${under}`.replaceAll(" ", ""))];
+  console.log(`\n${title.padEnd(28)}${heads.map((head) => head.padStart(WIDTH)).join("")}`);
   for (const [name, row] of measured) {
     const cells = columns.map((column) => printTime(median(row.get(column) ?? [])));
-    if (ratio) cells.push(`${ratioOf(row.get(ratio[0]), row.get(ratio[1])).toFixed(1)} x`);
-    console.log(`  ${name.padEnd(28)}${cells.map((cell) => cell.padStart(16)).join("")}`);
+    for (const [over, under] of ratios) cells.push(`${ratioOf(row.get(over), row.get(under)).toFixed(1)} x`);
+    console.log(`  ${name.padEnd(26)}${cells.map((cell) => cell.padStart(WIDTH)).join("")}`);
   }
 }
 

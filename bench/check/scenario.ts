@@ -26,18 +26,25 @@ export interface SimpleStep {
   readonly repo: string;
 }
 
+/** What the calls of a scenario differ in. */
+export interface SimpleCall extends SimpleStep {
+  /** The name of one more argument: each such name is another shape of object for the engine. */
+  readonly field?: string;
+}
+
 /** A plan and a policy, and calls to decide under them. */
 export interface Scenario {
   readonly steps: readonly SimpleStep[];
   readonly rules: readonly SimpleRule[];
-  /** The tool and the repo of the nth call. */
-  readonly call: (n: number) => SimpleStep;
+  readonly call: (n: number) => SimpleCall;
 }
 
 export const NOW = 1_800_000_000;
 export const AUDIENCE = "bench";
 const REPO = "acme/public-app";
 const TOOL = "github_post_comment";
+/** How many kinds of arguments the tools have, where each call names another tool. */
+const SHAPES = 24;
 
 /** Rules for other tools, half of them exact names and half globs, and the one for {@link TOOL} where `match` says. */
 export function manyRules(count: number, match: "first" | "last" | "none"): SimpleRule[] {
@@ -69,7 +76,8 @@ export function everyCallAnotherTool(): Scenario {
     const { tool = "" } = steps[index / 5] ?? {};
     return tool ? { ...rule, tool: index % 2 === 0 ? tool : `${tool}*` } : rule;
   });
-  return { steps, rules, call: (n) => steps[n % steps.length] as SimpleStep };
+  const calls = steps.map((step, index): SimpleCall => ({ ...step, field: `field_${index % SHAPES}` }));
+  return { steps, rules, call: (n) => calls[n % calls.length] as SimpleCall };
 }
 
 /** Each call names a tool that has never been seen and is not in the plan. */
@@ -112,39 +120,37 @@ export function toPlan(steps: readonly SimpleStep[]): Plan {
   return parsePlan(plan, { tools: steps.map(({ tool }) => tool) });
 }
 
-/** The JSON text of small arguments: three of them, about 200 bytes. */
-export function argsText(repo: string): string {
+/** The JSON text of small arguments, about 200 bytes. */
+export function argsText({ repo, field }: SimpleCall): string {
   const body =
     "Thanks for the report. This is fixed on main and goes out with the next release, which is due this week.";
-  return JSON.stringify({ repo, issue: 4217, body, labels: ["bug", "fixed"] });
+  return JSON.stringify({ ...(field && { [field]: true }), repo, issue: 4217, body, labels: ["bug", "fixed"] });
 }
 
 /** The nth call, with arguments that nobody has seen: parsed from JSON text, as those of a model are. */
 export function newCall({ call }: Scenario, n: number): Call {
-  const { tool, repo } = call(n);
-  return { callId: `call_${n}`, tool, args: JSON.parse(argsText(repo)) as unknown };
+  const next = call(n);
+  return { callId: `call_${n}`, tool: next.tool, args: JSON.parse(argsText(next)) as unknown };
 }
 
 export const KEY: SigningKey = await generateSigningKey();
 let tokens = 0;
 
-/** A token that has not been seen before. */
-export async function signToken({ steps, rules }: Pick<Scenario, "steps" | "rules">): Promise<string> {
-  const id = `id-${++tokens}`;
+/** Gives the function that signs a scenario's plan and policy: each time a token that has not been seen before. */
+export function tokenSigner({ steps, rules }: Pick<Scenario, "steps" | "rules">): () => Promise<string> {
   const email = "dana@acme.example";
-  const claims: Omit<PlanClaims, "ver"> = {
+  const claims: Omit<PlanClaims, "ver" | "jti"> = {
     iss: AUDIENCE,
     aud: AUDIENCE,
     sub: email,
     iat: NOW,
     exp: NOW + 900,
-    jti: id,
-    planId: id,
+    planId: "plan-1",
     plan: toPlan(steps),
     user: { email, roles: ["member"], groups: [] },
     policy: toPolicy(rules),
   };
-  return await signPlanToken(claims, KEY);
+  return async () => await signPlanToken({ jti: `id-${++tokens}`, ...claims }, KEY);
 }
 
 export async function openToken(token: string): Promise<OpenedToken> {

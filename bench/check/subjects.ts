@@ -11,7 +11,7 @@ import {
   oneTool,
   openToken,
   type Scenario,
-  signToken,
+  tokenSigner,
   toPlan,
   toPolicy,
 } from "./scenario.ts";
@@ -22,24 +22,30 @@ export type DecisionRow = {
   readonly fresh: Measurement;
   /** `check()` with arguments that `parseJson` has frozen, as a gate gives them. */
   readonly frozen: Measurement;
+  /** The floor, see {@link makeFloor}. */
   readonly memo: Measurement;
+  readonly "memo + copy": Measurement;
   readonly "no memo": Measurement;
 };
 
 export async function decisionRow(scenario: Scenario): Promise<DecisionRow> {
-  const text = await signToken(scenario);
+  const text = await tokenSigner(scenario)();
   const token = await openToken(text);
   const used = scenario.steps.map(() => 0);
-  const frozenArgs = parseJson(argsText(scenario.call(0).repo));
-  const floorMemo = makeFloor(text, scenario, { memo: true });
-  const floorTrie = makeFloor(text, scenario, { memo: false });
+  const frozenArgs = parseJson(argsText(scenario.call(0)));
+  const floorMemo = makeFloor(text, scenario, { memo: true, copies: false });
+  const floorCopy = makeFloor(text, scenario, { memo: true, copies: true });
+  const floorTrie = makeFloor(text, scenario, { memo: false, copies: false });
   const input = (n: number) => ({ token, call: newCall(scenario, n), used, now: NOW });
   const floorInput = (n: number) => ({ token: text, call: newCall(scenario, n), used, now: NOW });
-  const { verdict } = check(input(0));
-  if ([floorMemo, floorTrie].some((floor) => floor(floorInput(0)).verdict !== verdict)) {
-    throw new Error("the floor decides otherwise than check()");
+  let n = 0;
+  // Once for each tool: what follows is measured warm, and the floor has to decide the same.
+  for (; n < 200; n++) {
+    const { verdict } = check(input(n));
+    if ([floorMemo, floorCopy, floorTrie].some((floor) => floor(floorInput(n)).verdict !== verdict)) {
+      throw new Error("the floor decides otherwise than check()");
+    }
   }
-  let n = 1;
   return {
     fresh: prepare({ make: () => input(n++), run: check }),
     frozen: prepare({
@@ -47,6 +53,7 @@ export async function decisionRow(scenario: Scenario): Promise<DecisionRow> {
       run: check,
     }),
     memo: prepare({ make: () => floorInput(n++), run: floorMemo }),
+    "memo + copy": prepare({ make: () => floorInput(n++), run: floorCopy }),
     "no memo": prepare({ make: () => floorInput(n++), run: floorTrie }),
   };
 }
@@ -60,7 +67,7 @@ export type TokenRow = {
 
 export async function tokenRow(scenario: Scenario, coldTokens: number): Promise<TokenRow> {
   // More than are remembered: when the first one comes again, it is forgotten.
-  const tokens = await Promise.all(Array.from({ length: coldTokens }, () => signToken(scenario)));
+  const tokens = await Promise.all(Array.from({ length: coldTokens }, tokenSigner(scenario)));
   const [first = ""] = tokens;
   const keys = [KEY.publicKey];
   const open = async (token: string) => await openPlanToken(token, keys, { audience: AUDIENCE });

@@ -41,9 +41,9 @@ export interface DecisionRecord {
   readonly callId: string;
   readonly tool: string;
   readonly fingerprint?: string;
-  /** Digest of the tool and the arguments; absent if the arguments were not JSON. */
+  /** Digest of the tool and the arguments; absent if the call was not well-formed. */
   readonly digest?: string;
-  /** Absent if they were redacted or not JSON: the decision cannot be recomputed then. */
+  /** Absent if they were redacted, or if the call was not well-formed: the decision cannot be recomputed then. */
   readonly args?: unknown;
   readonly used: readonly number[];
   /** Seconds since the epoch. */
@@ -96,32 +96,41 @@ export interface ChainProblem {
 }
 
 /**
- * Checks a plan's entries from the first: no gap, no fork, nothing changed, arguments that belong to their digest.
+ * Checks a plan's entries from the first: no gap, no fork, nothing changed, arguments that belong to their digest. The
+ * entries may come from anybody.
  *
- * @returns the chain's head, or the first problem
+ * @returns the chain's head, or the first problem. Nothing follows on the last entry: that it is the last and unchanged
+ * shows only when the head is compared with one that was kept elsewhere.
  */
 export function verifyChain(
   entries: readonly AuditEntry[],
   planId: string,
   hash?: Sha256,
-): { readonly head: ChainHead; readonly problem?: undefined } | { readonly problem: ChainProblem } {
+):
+  | { readonly head: ChainHead; readonly problem?: undefined }
+  | { readonly head?: undefined; readonly problem: ChainProblem } {
   let head = startChain(planId);
   for (const entry of entries) {
     const { seq } = head;
-    if (entry.v !== 1 || entry.planId !== planId) return { problem: { seq, problem: "another version or plan" } };
-    if (entry.seq !== seq) return { problem: { seq, problem: `entry ${entry.seq} stands where ${seq} should` } };
-    if (entry.prev !== head.prev) return { problem: { seq, problem: "it does not follow from the entry before" } };
-    const { event } = entry;
-    if (
-      event.type === "decision" &&
-      event.args !== undefined &&
-      digestCall({ tool: event.tool, args: event.args }, hash) !== event.digest
-    ) {
-      return { problem: { seq, problem: "its arguments are not those of its digest" } };
+    try {
+      const problem = findProblem(entry, head, hash);
+      if (problem !== undefined) return { problem: { seq, problem } };
+      head = { planId, seq: seq + 1, prev: digestEntry(entry, hash) };
+    } catch {
+      return { problem: { seq, problem: "it is not an audit entry" } };
     }
-    head = { planId, seq: seq + 1, prev: digestEntry(entry, hash) };
   }
   return { head };
+}
+
+function findProblem(entry: AuditEntry, head: ChainHead, hash: Sha256 | undefined): string | undefined {
+  const { event } = entry;
+  if (entry.v !== 1 || entry.planId !== head.planId) return "another version or plan";
+  if (entry.seq !== head.seq) return `entry ${entry.seq} stands where ${head.seq} should`;
+  if (entry.prev !== head.prev) return "it does not follow from the entry before";
+  if (event.type !== "decision" || event.args === undefined) return undefined;
+  const isTheirs = digestCall({ tool: event.tool, args: event.args }, hash) === event.digest;
+  return isTheirs ? undefined : "its arguments are not those of its digest";
 }
 
 /**

@@ -90,8 +90,7 @@ function decide(input: CheckInput): Decision {
     return blockDecision(nameCall(given, planId), { reason: "token_expired", stage: "token", detail });
   }
   const { callId, tool, args: unread, fingerprint } = given;
-  const isNamed = isShortText(callId) && isToolName(tool);
-  if (!isNamed || !(fingerprint === undefined || isShortText(fingerprint))) {
+  if (!isNamed({ callId, tool, fingerprint })) {
     const detail = "the call id, the tool's name or its fingerprint is not well-formed";
     return blockDecision(nameCall({ callId, tool }, planId), malformed(detail));
   }
@@ -140,6 +139,7 @@ function chooseStep(
   used: readonly number[],
   budget: MatchBudget,
 ): number | Block {
+  if (!Array.isArray(used)) throw new TypeError("used is not a list");
   let usedUp: number | undefined;
   let failing: string | undefined;
   for (const step of steps) {
@@ -246,6 +246,11 @@ function nameInput(input: CheckInput): CallName {
   } catch {
     return nameCall(undefined, "");
   }
+}
+
+/** Whether the call id, the tool's name and the fingerprint can be what they say they are. */
+export function isNamed({ callId, tool, fingerprint }: { [Name in keyof Omit<Call, "args">]: unknown }): boolean {
+  return isShortText(callId) && isToolName(tool) && (fingerprint === undefined || isShortText(fingerprint));
 }
 
 function isShortText(value: unknown): boolean {

@@ -1,11 +1,10 @@
 import type { User } from "./claims.ts";
 import type { MatchBudget } from "./condition.ts";
-import { newMatchBudget } from "./condition.ts";
 import { compileGlob } from "./glob.ts";
 import type { JsonObject } from "./json.ts";
 import { normalizeEmail } from "./names.ts";
 import { type CompiledArgs, compileArgs, findFailingArg } from "./plan.ts";
-import type { Match, Policy, PolicyRule } from "./policy.ts";
+import { compileEmailGlob, type Match, type Policy, type PolicyRule } from "./policy.ts";
 import type { TextMatcher } from "./text-matcher.ts";
 
 /** A policy whose rules are found by the name of a tool, so that a decision does not look at the rules for others. */
@@ -87,7 +86,7 @@ interface CompiledMatch {
 /** @param globs the tool globs compiled so far: rules often share them */
 function compileMatch(match: Match, globs: Map<string, TextMatcher>): CompiledMatch {
   const tools = match.tool === undefined ? undefined : [match.tool].flat().map((pattern) => sharedGlob(pattern, globs));
-  const email = match.user?.email === undefined ? undefined : compileGlob(normalizeCase(match.user.email));
+  const email = match.user?.email === undefined ? undefined : compileEmailGlob(match.user.email);
   const { role, group } = match.user ?? {};
   return {
     args: compileArgs(match.args),
@@ -113,9 +112,4 @@ function answer(glob: TextMatcher, tool: string, answers: Map<TextMatcher, boole
   const matches = glob.matches(tool);
   answers.set(glob, matches);
   return matches;
-}
-
-/** As {@link normalizeEmail} does: ASCII letters only. */
-function normalizeCase(pattern: string): string {
-  return pattern.normalize("NFC").replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }

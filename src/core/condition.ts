@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { compileGlob } from "./glob.ts";
-import { type Json, jsonEqual } from "./json.ts";
+import { isJsonObject, type Json, jsonEqual } from "./json.ts";
 import { compileRegex } from "./regex.ts";
-import { closedObject } from "./schema.ts";
+import { closedObject, notEmpty } from "./schema.ts";
 import { MAX_MATCH_WORK, PatternError, type TextMatcher } from "./text-matcher.ts";
 
 /** What a plan may ask of an argument. At least one operator; all given must hold. */
@@ -46,8 +46,9 @@ export type CompiledCondition = (value: Json | undefined, budget: MatchBudget) =
 
 // Schemas are given values that copyJson() has made: any of them is JSON.
 const json = z.custom<Json>();
-const glob = z.string().superRefine((pattern, context) => refusePattern(() => compileGlob(pattern), context));
-const regex = z.string().superRefine((source, context) => refusePattern(() => compileRegex(source), context));
+const glob = patternSchema((pattern) => compileGlob(pattern));
+const regex = patternSchema(compileRegex);
+const EMPTY = "give at least one operator";
 const positive = {
   eq: json.optional(),
   in: z.array(json).max(1000).optional(),
@@ -57,11 +58,23 @@ const positive = {
   gte: z.number().optional(),
 };
 
-export const planConditionSchema = atLeastOne(closedObject(positive)) as z.ZodType<PlanCondition>;
-export const policyConditionSchema = atLeastOne(
+export const planConditionSchema = notEmpty(closedObject(positive), EMPTY) as z.ZodType<PlanCondition>;
+export const policyConditionSchema = notEmpty(
   closedObject({ ...positive, notIn: z.array(json).max(1000).optional(), notGlob: glob.optional() }),
+  EMPTY,
 ) as z.ZodType<PolicyCondition>;
 export const globSchema: z.ZodType<string> = glob;
+
+/** Text that the compiler takes; what is wrong with it otherwise is the compiler's to say. */
+export function patternSchema(compile: (pattern: string) => unknown): z.ZodType<string> {
+  return z.string().superRefine((pattern, context) => refusePattern(() => compile(pattern), context));
+}
+
+/** How many of the conditions have a regex, in what may be the arguments of a step or a match: compiling one is dear. */
+export function countRegexes(args: unknown): number {
+  if (!isJsonObject(args)) return 0;
+  return Object.values(args).filter((condition) => isJsonObject(condition) && Object.hasOwn(condition, "regex")).length;
+}
 
 /** Compiles a condition that its schema has accepted. */
 export function compileCondition(condition: PolicyCondition): CompiledCondition {
@@ -113,17 +126,11 @@ function spend(budget: MatchBudget, work: number): void {
   if (budget.left < 0) throw new MatchBudgetExceeded();
 }
 
-function atLeastOne(schema: z.ZodType<object>): z.ZodType<object> {
-  return schema.refine((condition) => Object.keys(condition).length > 0, "give at least one operator");
-}
-
 function refusePattern(compile: () => unknown, context: z.RefinementCtx): void {
   try {
     compile();
   } catch (error) {
-    context.addIssue({
-      code: "custom",
-      message: error instanceof PatternError ? error.message : "not a valid pattern",
-    });
+    const message = error instanceof PatternError ? error.message : "not a valid pattern";
+    context.addIssue({ code: "custom", message });
   }
 }

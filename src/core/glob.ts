@@ -37,10 +37,10 @@ interface Wildcards {
 
 /**
  * Compiles a glob; it must match the whole text. `*` and `?` stay inside a segment between two slashes, `**` stands for
- * any number of whole segments, `[...]` and `{x,y}` work, `\` escapes, and `!`, `#` and extglobs are ordinary text. Dotfiles
- * are matched. Nothing is normalised: no wildcard, not even `**`, stands for an empty segment, `.` or `..`, which match
- * only where the pattern has them written out. So `dir/*` gives away neither `dir/..` nor `dir/x/`, and `dir/**` does not
- * match `dir//x`. `ignoreCase` uses the simple case folding of Unicode.
+ * any number of whole segments (at least one at the end), `[...]` and `{x,y}` work, `\` escapes, and `!`, `#` and
+ * extglobs are ordinary text. Dotfiles are matched. Nothing is normalised: no wildcard, not even `**`, stands for an
+ * empty segment, `.` or `..`, which match only where the pattern has them written out. So `dir/*` gives away neither
+ * `dir/..` nor `dir/x/`, and `dir/**` does not match `dir//x`. `ignoreCase` uses the simple case folding of Unicode.
  *
  * @throws PatternError when the pattern is too long, expands to nothing or too much, or has too many `**`.
  */
@@ -76,12 +76,10 @@ export function compileGlob(pattern: string, options: { readonly ignoreCase?: bo
  * minimatch, whose search for `**` + `/a/**` is quadratic on them.
  */
 function matchesExactly({ minimatch, shape }: Wildcards, text: string, textShape: Shape): boolean {
-  if (textShape.special !== shape.special) return false;
-  if (shape.segments !== Number.POSITIVE_INFINITY && textShape.segments !== shape.segments) return false;
-  return minimatch.match(text);
+  return textShape.special === shape.special && minimatch.match(text);
 }
 
-/** The shape of a text, or undefined as soon as it has more segments than the largest pattern. */
+/** The shape of a text, or undefined as soon as it has more segments than any alternative can match. */
 function shapeOf(text: string, largest: Shape): Shape | undefined {
   let segments = 0;
   let special = 0;
@@ -141,5 +139,5 @@ function describe(minimatch: Minimatch, parts: readonly ParseReturnFiltered[]): 
 function segmentWork(segment: string, nocase: boolean): number {
   if (/^[^*?[\\]*(?:[*?]+[^*?[\\]*)?$/.test(segment)) return nocase ? 60 : 0;
   const longest = Math.max(...segment.split("*").map((piece) => piece.length));
-  return 60 + longest * (nocase ? 30 : 15);
+  return 60 + longest * (nocase ? 40 : 15);
 }

@@ -70,3 +70,4 @@ export {
   type RuleId,
   type Stage,
 } from "./verdict.ts";
+export { type PlanAudit, verifyAudit } from "./verify-audit.ts";

@@ -28,7 +28,8 @@ export class JsonProblem extends Error {
   }
 }
 
-const frozen = new WeakSet<object>();
+/** What {@link freezeJson} made, with the most bytes that its JSON text can have. */
+const frozen = new WeakMap<object, number>();
 
 /**
  * Copies a value that nobody vouches for into strict JSON: own enumerable string keys of plain objects, arrays without
@@ -40,21 +41,13 @@ const frozen = new WeakSet<object>();
  * lone surrogate, a cycle), for nesting past {@link MAX_JSON_DEPTH} and for more than `maxBytes` of JSON text.
  */
 export function copyJson(value: unknown, maxBytes: number = MAX_JSON_BYTES): Json {
-  if (typeof value === "object" && value !== null && frozen.has(value)) return value as Json;
-  const size: Size = { least: 0, most: 0, maxBytes };
-  try {
-    const copy = copyValue(value, 1, size);
-    if (size.most > maxBytes && jsonBytes(copy) > maxBytes) throw tooLarge(maxBytes);
-    return copy;
-  } catch (error) {
-    throw toProblem(error);
-  }
+  return copySized(value, maxBytes).copy;
 }
 
 /** {@link copyJson}, deeply frozen, and remembered, so that copying it again costs nothing. @throws JsonProblem as there */
 export function freezeJson(value: unknown, maxBytes?: number): Json {
-  const copy = copyJson(value, maxBytes);
-  freezeDeep(copy);
+  const { copy, most } = copySized(value, maxBytes ?? MAX_JSON_BYTES);
+  freezeDeep(copy, most);
   return copy;
 }
 
@@ -92,6 +85,19 @@ interface Size {
   least: number;
   most: number;
   readonly maxBytes: number;
+}
+
+/** The copy and the most bytes of its text. What was frozen before is its own copy, but not below every limit. */
+function copySized(value: unknown, maxBytes: number): { readonly copy: Json; readonly most: number } {
+  const known = typeof value === "object" && value !== null ? frozen.get(value) : undefined;
+  const size: Size = { least: 0, most: known ?? 0, maxBytes };
+  try {
+    const copy = known === undefined ? copyValue(value, 1, size) : (value as Json);
+    if (size.most > maxBytes && jsonBytes(copy) > maxBytes) throw tooLarge(maxBytes);
+    return { copy, most: size.most };
+  } catch (error) {
+    throw toProblem(error);
+  }
 }
 
 function copyValue(value: unknown, depth: number, size: Size): Json {
@@ -167,7 +173,9 @@ function isPlain(value: object): boolean {
 
 function className(value: object): string {
   const name: unknown = value.constructor?.name;
-  return typeof name === "string" && name ? `an instance of ${name}` : "an object with a prototype";
+  return typeof name === "string" && name
+    ? `an instance of ${name.slice(0, 100).toWellFormed()}`
+    : "an object with a prototype";
 }
 
 function grow(size: Size, least: number, most: number): void {
@@ -193,9 +201,9 @@ function jsonBytes(value: Json): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
-function freezeDeep(value: Json): void {
+function freezeDeep(value: Json, most: number): void {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
-  for (const item of Object.values(value)) freezeDeep(item);
+  for (const item of Object.values(value)) freezeDeep(item, most);
   Object.freeze(value);
-  frozen.add(value);
+  frozen.set(value, most);
 }

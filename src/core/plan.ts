@@ -2,14 +2,15 @@ import { z } from "zod";
 import {
   type CompiledCondition,
   compileCondition,
+  countRegexes,
   type MatchBudget,
   type PlanCondition,
   planConditionSchema,
 } from "./condition.ts";
 import { type Issue, PlanError } from "./errors.ts";
-import { freezeJson, type JsonObject, JsonProblem } from "./json.ts";
-import { DECLARE_PLAN, TOOL_NAME } from "./names.ts";
-import { closedObject, listSchemaIssues, namedValues, toIssue } from "./schema.ts";
+import { freezeJson, isJsonObject, type Json, type JsonObject, JsonProblem } from "./json.ts";
+import { DECLARE_PLAN, isToolName, TOOL_NAME } from "./names.ts";
+import { closedObject, cutIssues, findSchemaIssues, namedValues, toIssue } from "./schema.ts";
 
 /** What an agent may do for one task: the user's goal and the steps that serve it. */
 export interface Plan {
@@ -27,9 +28,13 @@ export interface PlanStep {
   readonly maxCalls?: number;
 }
 
-/** The most steps of a plan, and the most bytes of its JSON. */
+/** The most steps of a plan, the most bytes of its JSON, and the most regexes: one takes up to some 20 ms to compile. */
 export const MAX_PLAN_STEPS = 200;
 export const MAX_PLAN_BYTES = 262_144;
+export const MAX_PLAN_REGEXES = 200;
+
+/** So many tools are listed to whoever named one that there is not. */
+const MAX_TOOLS_SHOWN = 50;
 
 export const planStepSchema: z.ZodType<PlanStep> = closedObject({
   tool: z
@@ -37,7 +42,7 @@ export const planStepSchema: z.ZodType<PlanStep> = closedObject({
     .regex(TOOL_NAME, "a tool's name is 1 to 64 letters, digits, _ or -")
     .refine((name) => name !== DECLARE_PLAN, `${DECLARE_PLAN} is reserved and cannot be a step`),
   args: namedValues(planConditionSchema).optional(),
-  maxCalls: z.int("expected an integer of at least 1").min(1, "expected an integer of at least 1").optional(),
+  maxCalls: z.int().min(1).optional(),
 }) as z.ZodType<PlanStep>;
 
 export const planSchema: z.ZodType<Plan> = closedObject({
@@ -50,39 +55,39 @@ export const planSchema: z.ZodType<Plan> = closedObject({
  *
  * @param options.tools the names of the tools that there are; a step with another one is refused
  * @throws PlanError listing every problem with its path: unknown fields and tools, operators that plans do not have
- * (`notIn`, `notGlob`), empty conditions, patterns out of bounds, more than 200 steps or 256 KiB
+ * (`notIn`, `notGlob`), empty conditions, patterns out of bounds, more than 200 steps, 200 regexes or 256 KiB
  */
 export function parsePlan(value: unknown, options: { readonly tools: Iterable<string> }): Plan {
   const tools = new Set(options.tools);
-  let copy: unknown;
+  let copy: Json;
   try {
     copy = freezeJson(value, MAX_PLAN_BYTES);
   } catch (error) {
     if (!(error instanceof JsonProblem)) throw error;
     throw new PlanError([{ path: error.path, message: error.message }]);
   }
-  const result = planSchema.safeParse(copy);
-  const issues: Issue[] = result.success ? [] : listSchemaIssues(result.error).map(toIssue);
-  for (const [index, tool] of namedTools(copy)) {
-    if (!tools.has(tool) && tool !== DECLARE_PLAN) {
-      issues.push({
-        path: `steps[${index}].tool`,
-        message: `unknown tool; there are: ${[...tools].join(", ") || "none"}`,
-      });
-    }
+  const steps = listSteps(copy);
+  if (steps.reduce((sum, step) => sum + countRegexes(step["args"]), 0) > MAX_PLAN_REGEXES) {
+    throw new PlanError([{ path: "steps", message: `a plan has at most ${MAX_PLAN_REGEXES} regexes` }]);
   }
-  if (issues.length > 0) throw new PlanError(issues);
-  return copy as Plan;
+  const issues: Issue[] = findSchemaIssues(planSchema, copy).map(toIssue);
+  for (const [index, { tool }] of steps.entries()) {
+    if (!isToolName(tool) || tools.has(tool) || tool === DECLARE_PLAN) continue;
+    issues.push({ path: `steps[${index}].tool`, message: `unknown tool; there are: ${listNames(tools)}` });
+  }
+  if (issues.length > 0) throw new PlanError(cutIssues(issues));
+  return copy as unknown as Plan;
 }
 
-/** The well-formed tool names of what may be a plan, with their steps' indices. */
-function namedTools(plan: unknown): [number, string][] {
-  const steps = (plan as { steps?: unknown } | null)?.steps;
-  if (!Array.isArray(steps)) return [];
-  return steps.flatMap((step: unknown, index): [number, string][] => {
-    const tool = (step as { tool?: unknown } | null)?.tool;
-    return typeof tool === "string" && TOOL_NAME.test(tool) ? [[index, tool]] : [];
-  });
+/** The steps of what may be a plan, with an empty one for what is none. */
+function listSteps(plan: Json): JsonObject[] {
+  const steps = isJsonObject(plan) && Object.hasOwn(plan, "steps") ? plan["steps"] : [];
+  return Array.isArray(steps) ? steps.map((step: Json) => (isJsonObject(step) ? step : {})) : [];
+}
+
+function listNames(tools: ReadonlySet<string>): string {
+  const shown = [...tools].slice(0, MAX_TOOLS_SHOWN).join(", ");
+  return tools.size > MAX_TOOLS_SHOWN ? `${shown} and ${tools.size - MAX_TOOLS_SHOWN} more` : shown || "none";
 }
 
 /** A step ready to be matched. */

@@ -1,9 +1,19 @@
 import { z } from "zod";
-import { globSchema, type PolicyCondition, policyConditionSchema } from "./condition.ts";
+import { countRegexes, globSchema, type PolicyCondition, patternSchema, policyConditionSchema } from "./condition.ts";
 import { PolicyError } from "./errors.ts";
-import { freezeJson, type Json, JsonProblem } from "./json.ts";
-import { RULE_ID } from "./names.ts";
-import { closedObject, listSchemaIssues, namedValues, type SchemaIssue, toIssue } from "./schema.ts";
+import { compileGlob } from "./glob.ts";
+import { freezeJson, isJsonObject, type Json, JsonProblem } from "./json.ts";
+import { normalizeEmailText, RULE_ID } from "./names.ts";
+import {
+  closedObject,
+  cutIssues,
+  findSchemaIssues,
+  namedValues,
+  notEmpty,
+  type SchemaIssue,
+  toIssue,
+} from "./schema.ts";
+import { PatternError, type TextMatcher } from "./text-matcher.ts";
 import { BLOCK_REASONS, type BlockReason, type RuleId } from "./verdict.ts";
 
 /** What people may be on the server. */
@@ -52,12 +62,15 @@ export interface Approvers {
   readonly self?: boolean;
 }
 
-/** The most bytes of a policy's text, and the most rules. */
+/** The most bytes of a policy's text, the most rules, and the most regexes: one takes up to some 20 ms to compile. */
 export const MAX_POLICY_BYTES = 1_048_576;
 export const MAX_POLICY_RULES = 10_000;
+export const MAX_POLICY_REGEXES = 1000;
 
 const role = z.enum(["admin", "approver", "member"]);
 const text = z.string().min(1, "expected text").max(1000);
+const emailGlob = patternSchema(compileEmailGlob);
+const EMPTY = "give at least one field";
 
 export const approversSchema: z.ZodType<Approvers> = closedObject({
   roles: z.array(role).max(10).optional(),
@@ -69,14 +82,20 @@ export const approversSchema: z.ZodType<Approvers> = closedObject({
 
 const match: z.ZodType<Match> = notEmpty(
   closedObject({
-    tool: z.union([globSchema, z.array(globSchema).min(1, "name at least one tool").max(1000)]).optional(),
-    args: notEmpty(namedValues(policyConditionSchema)).optional(),
+    tool: z
+      .union([globSchema, z.array(globSchema).min(1, "name at least one tool").max(1000)], {
+        error: "expected a glob or a list of globs",
+      })
+      .optional(),
+    args: notEmpty(namedValues(policyConditionSchema), EMPTY).optional(),
     user: notEmpty(
-      closedObject({ email: globSchema.optional(), role: role.optional(), group: text.optional() }),
+      closedObject({ email: emailGlob.optional(), role: role.optional(), group: text.optional() }),
+      EMPTY,
     ).optional(),
     inPlan: z.boolean().optional(),
-  }),
-) as z.ZodType<Match>;
+  }) as z.ZodType<Match>,
+  EMPTY,
+);
 
 const rule: z.ZodType<PolicyRule> = closedObject({
   id: z
@@ -98,32 +117,33 @@ const rule: z.ZodType<PolicyRule> = closedObject({
     return;
   }
   for (const field of ["approvers", "timeoutSeconds"] as const) {
-    if (given[field] !== undefined) {
-      context.addIssue({
-        code: "custom",
-        path: [field],
-        message: "only a hold rule has this field",
-        params: { isKey: true },
-      });
-    }
+    if (given[field] === undefined) continue;
+    const message = "only a hold rule has this field";
+    context.addIssue({ code: "custom", path: [field], message, params: { isKey: true } });
   }
 }) as z.ZodType<PolicyRule>;
 
 export const policySchema: z.ZodType<Policy> = closedObject({
   version: z.literal(1, "expected 1"),
   default: z.literal("block", "expected block: what no rule matches is always blocked"),
-  rules: z
-    .array(rule)
-    .max(MAX_POLICY_RULES)
-    .superRefine((rules, context) => {
-      const seen = new Set<string>();
-      for (const [index, { id }] of rules.entries()) {
-        if (seen.has(id))
-          context.addIssue({ code: "custom", path: [index, "id"], message: `another rule has the id ${id}` });
-        seen.add(id);
-      }
-    }),
+  rules: z.array(rule).max(MAX_POLICY_RULES).superRefine(refuseDuplicateIds, { when: isList }),
 }) as z.ZodType<Policy>;
+
+/** Also of rules that have other problems. */
+function refuseDuplicateIds(rules: readonly unknown[], context: z.RefinementCtx): void {
+  const seen = new Set<unknown>();
+  for (const [index, given] of rules.entries()) {
+    const id = isJsonObject(given) ? given["id"] : undefined;
+    if (id === undefined) continue;
+    if (seen.has(id))
+      context.addIssue({ code: "custom", path: [index, "id"], message: `another rule has the id ${id}` });
+    seen.add(id);
+  }
+}
+
+function isList({ value }: { readonly value: unknown }): boolean {
+  return Array.isArray(value);
+}
 
 /** A checked value of a policy's shape, or what is wrong with it. */
 export type CheckedPolicy =
@@ -139,8 +159,13 @@ export function checkPolicy(value: unknown): CheckedPolicy {
     if (!(error instanceof JsonProblem)) throw error;
     return { issues: [{ parts: error.parts, isKey: false, message: error.message }] };
   }
-  const result = policySchema.safeParse(copy);
-  if (!result.success) return { issues: listSchemaIssues(result.error) };
+  if (countPolicyRegexes(copy) > MAX_POLICY_REGEXES) {
+    return {
+      issues: [{ parts: ["rules"], isKey: true, message: `a policy has at most ${MAX_POLICY_REGEXES} regexes` }],
+    };
+  }
+  const issues = findSchemaIssues(policySchema, copy);
+  if (issues.length > 0) return { issues };
   const rules = (copy as unknown as Policy).rules.map((given) =>
     given.decision === "hold" && given.timeoutSeconds === undefined ? { ...given, timeoutSeconds: 300 } : given,
   );
@@ -150,10 +175,20 @@ export function checkPolicy(value: unknown): CheckedPolicy {
 /** The policy in a value, which may be one already. @throws PolicyError */
 export function assertPolicy(value: unknown): Policy {
   const { policy, issues } = checkPolicy(value);
-  if (!policy) throw new PolicyError(issues.map(toIssue));
+  if (!policy) throw new PolicyError(cutIssues(issues.map(toIssue)));
   return policy;
 }
 
-function notEmpty<T>(schema: z.ZodType<T>): z.ZodType<T> {
-  return schema.refine((fields) => Object.keys(fields as object).length > 0, "give at least one field");
+/** The matcher of `user.email`: both sides are compared as {@link normalizeEmail} writes them. @throws PatternError */
+export function compileEmailGlob(pattern: string): TextMatcher {
+  const normal = normalizeEmailText(pattern);
+  if (normal === undefined) throw new PatternError("a character of this glob only looks like an ASCII one");
+  return compileGlob(normal);
+}
+
+function countPolicyRegexes(policy: Json): number {
+  const rules = isJsonObject(policy) && Object.hasOwn(policy, "rules") ? policy["rules"] : [];
+  if (!Array.isArray(rules)) return 0;
+  const matches = rules.flatMap((given: Json) => (isJsonObject(given) ? [given["match"], given["except"]] : []));
+  return matches.reduce((sum: number, given) => sum + (isJsonObject(given) ? countRegexes(given["args"]) : 0), 0);
 }

@@ -83,7 +83,7 @@ describe("what a regex matches", () => {
       fc.property(source, fc.stringMatching(/^[ab\n ]{0,8}$/), (regex, text) => {
         expect(compileRegex(regex).matches(text)).toBe(new RegExp(`^(?:${regex})$`, "u").test(text));
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -111,7 +111,7 @@ test.each([
   ["nested repeats", "(?:(?:(?:abc){10}){10}){10}", "at most 2000 parts"],
   ["a repeat after a class with a parenthesis", "[()]{1000}".repeat(3), "at most 2000 parts"],
   ["a repeat of an escaped bracket", "\\[{1000}".repeat(3), "at most 2000 parts"],
-  ["a repeat that re2js applies across flags", "(?:a{40}(?i)){40}(?i){40}", "at most 2000 parts"],
+  ["a repeat that re2js applies across flags", "(?:a{10})?(?i){14}(?i){14}", "at most 2000 parts"],
   [
     "a repeat that re2js applies across an empty quotation",
     `${"ab".repeat(9)}(?:b{200})\\Q\\E{20}`,

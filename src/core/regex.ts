@@ -10,7 +10,7 @@ const UNICODE_CLASS = /\\[pP]|-(?:[^\0-\x7f]|\\x\{)/g;
 const MAX_DFA_BYTES = 1 << 18;
 const MAX_DFA_WORK = 100_000;
 
-/** What is used of the lazy DFA of re2js 2.10; if that changes, every expression gets the cost of the slow engine. */
+/** What is used of the lazy DFA of re2js 2.10. It is not documented: pin the version, and raise it with these tests. */
 interface LazyDfa {
   readonly startStates: ReadonlyMap<number, DfaState>;
   readonly classBounds: ArrayLike<number>;
@@ -21,9 +21,9 @@ interface DfaState {
 }
 
 /**
- * Compiles an RE2 expression that must match the whole text, whatever its flags: `(?m)` does not move the ends of the text,
- * and `x` does not match `x\n`. Case matters and `.` is any code point but a line feed, unless `(?i)` and `(?s)` say so.
- * Matching takes time in proportion to the text; only {@link TextMatcher.work} tells how much.
+ * Compiles an RE2 expression that must match the whole text, whatever its flags: `(?m)` does not move the ends of the
+ * text, and `x` does not match `x\n`. Case matters and `.` is any code point but a line feed, unless `(?i)` and `(?s)`
+ * say so. Matching takes time in proportion to the text; {@link TextMatcher.work} tells how much.
  *
  * @throws PatternError when re2js does not accept the expression (look-around and back-references, for example), or
  * when it is too long or too large.
@@ -88,17 +88,17 @@ function exploreDfa(set: RE2Set): boolean {
 const TOKEN =
   /\\Q[\s\S]*?(?:\\E|$)|\\[pP](?:\{[^}]*\}|[\s\S])|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|\(\?[-a-zA-Z]*[:)]|\{\d+(?:,\d*)?\}|[\s\S]/g;
 
-/** How many parts the expression has once `x{n}` is written n times: at least half of its instructions in re2js. */
+/** How many parts the expression has once `x{n}` is written n times: at least a quarter of its instructions in re2js. */
 function expandedSize(source: string): number {
   const outer: number[] = [];
   let size = 0;
   let last = 0;
   for (const [token] of source.matchAll(TOKEN)) {
-    // A repeat after flags or after an empty quotation is one of what stands before them.
+    // In re2js a repeat after flags or an empty quotation repeats what stands before them, even a repeat.
     if (token === "\\Q\\E" || /^\(\?.*\)$/.test(token)) continue;
     const repeat = /^\{(\d+),?(\d*)\}$/.exec(token);
     if (repeat) {
-      const times = Math.max(Number(repeat[1]), Number(repeat[2]));
+      const times = Math.max(1, Number(repeat[1]), Number(repeat[2]));
       size += last * (times - 1);
       last *= times;
     } else if (token.startsWith("(")) {
@@ -107,6 +107,9 @@ function expandedSize(source: string): number {
     } else if (token === ")") {
       last = size + 1;
       size = last + (outer.pop() ?? 0);
+    } else if (/^[*+?]$/.test(token)) {
+      last++;
+      size++;
     } else {
       // A Unicode class has hundreds of ranges.
       last = token.startsWith("\\Q") ? token.length : /\\[pP]/.test(token) ? 20 : 1;

@@ -3,6 +3,9 @@ import type { Issue } from "./errors.ts";
 import { isJsonObject } from "./json.ts";
 import { type Path, printPath } from "./path.ts";
 
+/** As many problems as people read; a hostile document has a million. */
+export const MAX_ISSUES = 100;
+
 /**
  * An object with these fields and no others. Zod passes over an own key `__proto__` in silence; here it is an unknown
  * field like any other.
@@ -10,25 +13,26 @@ import { type Path, printPath } from "./path.ts";
 export function closedObject<Shape extends z.ZodRawShape>(
   shape: Shape,
 ): z.ZodPipe<z.ZodType<unknown>, z.ZodObject<Shape, z.core.$strict>> {
+  const unknownField = `unknown field; there are: ${Object.keys(shape).join(", ")}`;
   return z
     .unknown()
-    .refine((value) => !isJsonObject(value) || !Object.hasOwn(value, "__proto__"), {
-      error: "unknown field __proto__",
-      abort: true,
+    .superRefine((value, context) => {
+      if (!isJsonObject(value) || !Object.hasOwn(value, "__proto__")) return;
+      context.addIssue({ code: "custom", path: ["__proto__"], message: unknownField, params: { isKey: true } });
     })
-    .pipe(z.strictObject(shape));
+    .pipe(z.strictObject(shape, { error: ({ code }) => (code === "unrecognized_keys" ? unknownField : undefined) }));
 }
 
 /** An object whose keys are names that somebody chose: any, `__proto__` too, which `z.record` would pass over. */
 export function namedValues<T>(value: z.ZodType<T>): z.ZodType<Readonly<Record<string, T>>> {
   return z.custom<Readonly<Record<string, T>>>().superRefine((named: unknown, context) => {
     if (!isJsonObject(named)) {
-      context.addIssue({ code: "custom", message: "expected object" });
+      context.addIssue({ code: "invalid_type", expected: "object", input: named, continue: false });
       return;
     }
     for (const [name, item] of Object.entries(named)) {
-      const result = value.safeParse(item);
-      for (const issue of result.error?.issues ?? []) {
+      if (context.issues.length > MAX_ISSUES) return;
+      for (const issue of value.safeParse(item, IN_WORDS).error?.issues ?? []) {
         context.addIssue({ ...issue, path: [name, ...issue.path] } as unknown as Parameters<
           typeof context.addIssue
         >[0]);
@@ -37,12 +41,26 @@ export function namedValues<T>(value: z.ZodType<T>): z.ZodType<Readonly<Record<s
   });
 }
 
+/** The schema for objects that say something: `{}` is refused with this message. */
+export function notEmpty<T>(schema: z.ZodType<T>, message: string): z.ZodType<T> {
+  return z
+    .unknown()
+    .refine((value) => !isJsonObject(value) || Object.keys(value).length > 0, message)
+    .pipe(schema as z.ZodType<T, unknown>);
+}
+
 /** A problem that a schema found, with the path's parts, so that a document can be asked for the place. */
 export interface SchemaIssue {
   readonly parts: Path;
   /** The problem is with the name of the last part, not with its value. */
   readonly isKey: boolean;
   readonly message: string;
+}
+
+/** What is wrong with a value, in our words instead of Zod's; nothing if the schema takes it. */
+export function findSchemaIssues(schema: z.ZodType, value: unknown): SchemaIssue[] {
+  const { error } = schema.safeParse(value, IN_WORDS);
+  return error ? listSchemaIssues(error) : [];
 }
 
 /** Zod's issues, flattened: each unknown field is one, and of a union the branch that came closest. */
@@ -54,21 +72,62 @@ export function toIssue({ parts, message }: SchemaIssue): Issue {
   return { path: printPath(parts), message };
 }
 
+/** The first {@link MAX_ISSUES}, and that there are more. */
+export function cutIssues(issues: readonly Issue[]): readonly Issue[] {
+  if (issues.length <= MAX_ISSUES) return issues;
+  return [...issues.slice(0, MAX_ISSUES), { path: "", message: "there are more problems than are listed" }];
+}
+
 function flatten(issue: z.core.$ZodIssue, before: Path): SchemaIssue[] {
   const parts = [...before, ...issue.path.map((part) => (typeof part === "number" ? part : String(part)))];
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({ parts: [...parts, key], isKey: true, message: "unknown field" }));
-  }
-  if (issue.code === "invalid_key") {
-    return issue.issues.map((inner) => ({ parts, isKey: true, message: inner.message }));
+    return issue.keys
+      .slice(0, MAX_ISSUES + 1)
+      .map((key) => ({ parts: [...parts, key], isKey: true, message: issue.message }));
   }
   if (issue.code === "invalid_union" && issue.errors.length > 0) {
     const closest = issue.errors.reduce((best, branch) => (depth(branch) > depth(best) ? branch : best));
-    return closest.flatMap((inner) => flatten(inner, parts));
+    // No branch went further than the value itself: what the union says of it is clearer than what one branch says.
+    if (depth(closest) > 0) return closest.flatMap((inner) => flatten(inner, parts));
   }
-  return [{ parts, isKey: false, message: issue.message.replace(/^Invalid input: /, "") }];
+  const isKey = issue.code === "custom" && issue.params?.["isKey"] === true;
+  return [{ parts, isKey, message: issue.message.replace(/^Invalid input: /, "") }];
 }
 
 function depth(issues: readonly z.core.$ZodIssue[]): number {
   return Math.max(0, ...issues.map((issue) => issue.path.length));
+}
+
+const IN_WORDS = { error: explain };
+
+const WORDS: Readonly<Record<string, string>> = {
+  array: "a list",
+  boolean: "true or false",
+  int: "a whole number",
+  number: "a number",
+  object: "an object",
+  string: "text",
+};
+const UNITS: Readonly<Record<string, string>> = { array: " items", string: " characters" };
+
+/** The text of a problem for which the schema itself has none. */
+function explain(issue: z.core.$ZodRawIssue): string | undefined {
+  switch (issue.code) {
+    case "invalid_type":
+      return `${describe(issue.input)}expected ${WORDS[issue.expected] ?? issue.expected}`;
+    case "invalid_value":
+      return `${describe(issue.input)}expected one of ${issue.values.map(String).join(", ")}`;
+    case "too_big":
+      return `expected at most ${issue.maximum}${UNITS[issue.origin] ?? ""}`;
+    case "too_small":
+      return `expected at least ${issue.minimum}${UNITS[issue.origin] ?? ""}`;
+    default:
+      return undefined;
+  }
+}
+
+/** The value itself may be long or secret. */
+function describe(input: unknown): string {
+  if (input === undefined) return "missing; ";
+  return input === null ? "empty; " : "";
 }

@@ -1,4 +1,4 @@
-/** A compiled glob or regex. `matches` does not throw, keeps nothing between calls and never normalises the text. */
+/** A compiled glob or regex. `matches` does not throw, and the text is never normalised. */
 export interface TextMatcher {
   /**
    * An upper bound of the work of one match on a text of this length (UTF-16 units), known without starting it. One
@@ -9,7 +9,7 @@ export interface TextMatcher {
   matches(text: string): boolean;
 }
 
-/** A pattern that is not accepted. The message says why and what the bound is, for people; it never quotes the pattern. */
+/** A pattern that is not accepted. The message says why and what the bound is; it never quotes the pattern. */
 export class PatternError extends Error {
   constructor(message: string, options?: { readonly cause?: unknown }) {
     super(message, options);
@@ -17,5 +17,5 @@ export class PatternError extends Error {
   }
 }
 
-/** The work that one decision may spend on matching, in the units of {@link TextMatcher.work}: a decision that needs more is blocked. */
+/** The {@link TextMatcher.work} that one decision may do, in all: a decision that needs more is blocked. */
 export const MAX_MATCH_WORK: number = 50_000_000;

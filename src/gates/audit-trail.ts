@@ -16,7 +16,8 @@ interface Waiting {
 
 /**
  * The chain of one plan's entries on their way to a sink. Entries that come while others are being written wait and are
- * written together, so that a slow sink is asked once for many. A batch that fails leaves the chain as it was.
+ * written together, so that a slow sink is asked once for many. A batch that fails leaves the chain as it was; an event
+ * that is not JSON fails alone.
  */
 export class AuditTrail {
   readonly #sink: AuditSink | undefined;
@@ -63,15 +64,21 @@ export class AuditTrail {
 
   async #writeBatch(batch: readonly Waiting[]): Promise<void> {
     const entries: AuditEntry[] = [];
+    const chained: Waiting[] = [];
     let head = this.#head;
-    for (const { event } of batch) {
-      const next = chainEntry(head, event, { at: this.#clock(), hash: this.#hash });
-      entries.push(next.entry);
-      head = next.head;
+    for (const waiting of batch) {
+      try {
+        const next = chainEntry(head, waiting.event, { at: this.#clock(), hash: this.#hash });
+        entries.push(next.entry);
+        chained.push(waiting);
+        head = next.head;
+      } catch (error) {
+        waiting.reject(error);
+      }
     }
-    const stored = this.#sink?.append(entries);
-    if (stored) await stored;
+    if (entries.length === 0) return;
+    await this.#sink?.append(entries);
     this.#head = head;
-    for (const [index, { resolve }] of batch.entries()) resolve((entries[index] as AuditEntry).seq);
+    for (const [index, { resolve }] of chained.entries()) resolve((entries[index] as AuditEntry).seq);
   }
 }

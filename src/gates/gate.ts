@@ -49,6 +49,7 @@ export type Outcome =
       readonly status: OutcomeStatus;
       readonly durationMs?: number;
     }
+  /** No more calls. Outcomes of calls that were allowed before may still come. */
   | { readonly type: "closed"; readonly planId: string };
 
 /** What became of a hold. */

@@ -1,3 +1,4 @@
+import { isNamed } from "../core/check.ts";
 import {
   type AllowDecision,
   type BlockDecision,
@@ -9,43 +10,17 @@ import {
   type Evidence,
   MAX_ARGS_BYTES,
   type OpenedToken,
-  type Plan,
 } from "../core/index.ts";
 import { freezeJson } from "../core/json.ts";
-import { type Block, blockDecision } from "../core/verdict.ts";
-import type { AuditTrail } from "./audit-trail.ts";
-import type { GateCall, SignedPlan, UserInput } from "./gate.ts";
-import type { Account, LocalLedger } from "./local-ledger.ts";
+import { type Block, blockDecision, nameCall } from "../core/verdict.ts";
+import type { GateCall } from "./gate.ts";
+import type { LocalLedger } from "./local-ledger.ts";
 import { nodeSha256 } from "./node-sha256.ts";
-
-/** What a gate without a server knows of a plan. */
-export interface PlanState {
-  readonly planId: string;
-  readonly plan: Plan;
-  readonly user: UserInput;
-  readonly tools: Readonly<Record<string, string>>;
-  readonly task: string;
-  /** Seconds since the epoch. */
-  readonly signedAt: number;
-  readonly trail: AuditTrail;
-  /** How many calls each step has taken. */
-  readonly used: number[];
-  readonly spent: Account;
-  /** The allowed calls whose outcome is not known yet, by the number of their decision. */
-  readonly open: Map<number, Reservation>;
-  /** The newest token, and the last of the plan's tokens that a caller came with. */
-  signed: SignedPlan;
-  opened: OpenedToken;
-  accepted: string;
-  renewal: Promise<SignedPlan> | undefined;
-}
-
-/** What an allowed call has taken. */
-export interface Reservation {
-  readonly giveBack: () => void;
-}
+import type { PlanState, Reservation } from "./plan-state.ts";
 
 interface DecideOptions {
+  /** The token to decide under. */
+  readonly opened: OpenedToken;
   /** Take what the call takes, and record the decision. */
   readonly reserve: boolean;
   /** Seconds since the epoch. */
@@ -57,14 +32,13 @@ interface DecideOptions {
 
 /** Decides about a call of a plan; between the look at the counts and the reservation nothing else runs. */
 export async function decideLocally(state: PlanState, given: GateCall, options: DecideOptions): Promise<Decision> {
-  const { now, ledger, reserve, elapsedUs } = options;
-  const { opened } = state;
+  const { opened, now, ledger, reserve, elapsedUs } = options;
   const call = snapshotCall(given);
   const email = opened.valid ? opened.claims.sub : "";
   const evidence = ledger.budget && { ledger: ledger.read(state.spent, email, now) };
   const used = [...state.used];
   const checked = check({ token: opened, call, used, now, ...(evidence && { evidence }) });
-  const answer = overrule(checked, call, given.refusal);
+  const answer = overrule(checked, call);
   const decision = answer ?? checked;
   const named = call.digest === undefined ? {} : { digest: call.digest };
   if (!reserve) return Object.freeze({ ...decision, ...named, elapsedUs: elapsedUs() });
@@ -77,35 +51,37 @@ export async function decideLocally(state: PlanState, given: GateCall, options: 
     return Object.freeze({ ...decision, ...named, seq, elapsedUs: elapsedUs() });
   } catch {
     reservation?.giveBack();
-    const failed = blockDecision(decision, {
-      reason: "audit_write_failed",
-      stage: "gate",
-      detail: "the audit entry could not be written",
-    });
+    const detail = "the audit entry could not be written";
+    const failed = blockDecision(decision, { reason: "audit_write_failed", stage: "gate", detail });
     return Object.freeze({ ...failed, ...named, elapsedUs: elapsedUs() });
   }
 }
 
-/** The call with its arguments read once and frozen. Without a digest they were not JSON, and `check()` says what is wrong. */
+/** The call, read once, its arguments frozen. Without a digest it is not well-formed, and `check()` says what is wrong. */
 interface Snapshot extends Call {
   readonly digest?: string;
+  readonly refusal?: GateCall["refusal"];
 }
 
-function snapshotCall({ callId, tool, args, fingerprint }: GateCall): Snapshot {
-  const named = { callId, tool, ...(fingerprint === undefined ? {} : { fingerprint }) };
+function snapshotCall(given: GateCall): Snapshot {
+  let call: Snapshot = { callId: "", tool: "", args: undefined };
   try {
+    const { callId, tool, args, fingerprint, refusal } = given;
+    call = { callId, tool, args, ...(fingerprint !== undefined && { fingerprint }), ...(refusal && { refusal }) };
+    // What is recorded of it would be another call.
+    if (!isNamed({ callId, tool, fingerprint })) return call;
     const frozen = freezeJson(args, MAX_ARGS_BYTES);
-    return { ...named, args: frozen, digest: digestCall({ tool, args: frozen }, nodeSha256) };
+    return { ...call, args: frozen, digest: digestCall({ tool, args: frozen }, nodeSha256) };
   } catch {
-    return { ...named, args };
+    return call;
   }
 }
 
 /** The block that a call gets whatever `check()` said: it only ever turns an allow or a hold into a block. */
-function overrule(checked: Decision, call: Snapshot, refusal: GateCall["refusal"]): BlockDecision | undefined {
+function overrule(checked: Decision, { digest, refusal }: Snapshot): BlockDecision | undefined {
   if (refusal) return blockDecision(checked, refusal);
   if (checked.verdict === "block") return undefined;
-  if (call.digest === undefined) {
+  if (digest === undefined) {
     // Arguments that were not JSON at the first reading and are at the second.
     return blockDecision(checked, { reason: "invalid_call", stage: "parse", detail: "the arguments cannot be read" });
   }
@@ -151,8 +127,11 @@ function describeDecision(
     // As the decision names them: those of the call may be anything.
     callId: checked.callId,
     tool: checked.tool,
-    ...(call.fingerprint !== undefined && { fingerprint: call.fingerprint }),
-    ...(call.digest !== undefined && { digest: call.digest, ...(!redact && { args: call.args }) }),
+    ...(call.digest !== undefined && {
+      ...(call.fingerprint !== undefined && { fingerprint: call.fingerprint }),
+      digest: call.digest,
+      ...(!redact && { args: call.args }),
+    }),
     used,
     now,
     ...(evidence && { evidence }),
@@ -164,10 +143,7 @@ function describeDecision(
   };
 }
 
-/** A block of a call that was not decided. */
+/** A block of a call that was not decided. Never throws. */
 export function refuseCall(call: GateCall, block: Block): BlockDecision {
-  const callId = typeof call.callId === "string" ? call.callId : "";
-  return Object.freeze(
-    blockDecision({ callId, tool: typeof call.tool === "string" ? call.tool : "", planId: "" }, block),
-  );
+  return Object.freeze(blockDecision(nameCall(call, ""), block));
 }

@@ -7,9 +7,10 @@ import type {
   JsonObject,
   OutcomeStatus,
 } from "../core/index.ts";
-import { freezeJson, isJsonObject, JsonProblem, MAX_ARGS_BYTES } from "../core/json.ts";
+import { freezeJson, isJsonObject, MAX_ARGS_BYTES } from "../core/json.ts";
 import { type Block, blockDecision } from "../core/verdict.ts";
 import type { Gate, GateCall, HoldResolution, SignedPlan } from "../gates/gate.ts";
+import { describeThrown } from "./describe-thrown.ts";
 import { emit, type SessionListener } from "./events.ts";
 import type { SessionTool } from "./session-tool.ts";
 
@@ -19,15 +20,17 @@ export interface SessionCall {
   readonly tool: string;
   readonly args: unknown;
   /** Of the tool that would run; of the tool that the session began with if it is not given. */
-  readonly fingerprint?: string;
-  readonly signal?: AbortSignal;
+  readonly fingerprint?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
-/** A call whose arguments have been read once. */
-export interface PendingCall extends SessionCall {
-  /** The arguments, frozen; undefined if they are not JSON. */
-  readonly frozen: Json | undefined;
-  /** Another call is in flight under the same id, with other content. */
+/** A call that has been read once. What its arguments would say at a second reading is nobody's business. */
+export interface PendingCall extends Omit<SessionCall, "args"> {
+  /** Frozen; undefined if they are not JSON. */
+  readonly args: Json | undefined;
+  /** Why the arguments are not JSON. */
+  readonly problem?: string;
+  /** Another call is in flight under the same id. */
   readonly clashes: boolean;
 }
 
@@ -62,26 +65,24 @@ export class CallDecider {
 
   /** Never rejects: trouble of any kind is a block. */
   async decide(call: PendingCall): Promise<Admission> {
-    const gateCall = await this.#prepare(call);
-    const signal = anySignal(this.#parts.signal, call.signal);
-    let decision = await this.#ask("check", gateCall);
-    if (decision.verdict === "hold") decision = await this.#resolveHold(decision, gateCall, signal);
-    if (decision.verdict === "allow" && signal?.aborted) {
-      await this.settle(decision, "aborted");
-      decision = blockDecision(decision, ABORTED);
+    let admission: Admission;
+    try {
+      admission = await this.#decide(call);
+    } catch (cause) {
+      this.#tellError("A call could not be decided", cause);
+      admission = { decision: this.#failClosed(call) };
     }
-    if (decision.verdict === "allow" && isJsonObject(gateCall.args)) {
-      this.#tell("allow", decision);
-      return { decision, args: gateCall.args };
-    }
-    const block = decision.verdict === "block" ? decision : this.#failClosed(gateCall);
-    this.#tell("block", block);
-    return { decision: block };
+    this.#tell(admission.decision);
+    return admission;
   }
 
-  /** What `decide` would start with. Nothing is taken, recorded or told. */
+  /** What `decide` would start with. Nothing is taken, recorded or told. Never rejects. */
   async peek(call: PendingCall): Promise<Decision> {
-    return await this.#ask("peek", await this.#prepare(call));
+    try {
+      return await this.#ask("peek", await this.#prepare(call));
+    } catch {
+      return this.#failClosed(call);
+    }
   }
 
   /** Records what became of an allowed call. Trouble is told to the listener: the tool has run all the same. */
@@ -101,92 +102,123 @@ export class CallDecider {
     }
   }
 
-  /** The call as the gate gets it: arguments parsed with the tool's own schema, or the reason why they were not. */
-  async #prepare({ callId, tool: name, args, frozen, fingerprint, clashes, signal }: PendingCall): Promise<GateCall> {
-    const print =
-      fingerprint ?? (Object.hasOwn(this.#parts.fingerprints, name) ? this.#parts.fingerprints[name] : undefined);
-    const call: GateCall = {
-      callId,
-      tool: name,
-      args: frozen ?? args,
-      ...(print !== undefined && { fingerprint: print }),
-    };
-    if (this.#parts.signal?.aborted || signal?.aborted) return { ...call, refusal: ABORTED };
-    if (clashes) {
-      return {
-        ...call,
-        refusal: { reason: "invalid_call", stage: "parse", detail: "another call is in flight under the same id" },
-      };
+  async #decide(call: PendingCall): Promise<Admission> {
+    const gateCall = await this.#prepare(call);
+    let decision = await this.#ask("check", gateCall);
+    if (decision.verdict === "hold") decision = await this.#resolveHold(decision, gateCall, call);
+    if (decision.verdict === "allow" && this.#isAborted(call)) {
+      await this.settle(decision, "aborted");
+      decision = this.#block(gateCall, ABORTED);
     }
+    if (decision.verdict === "allow" && isJsonObject(gateCall.args)) return { decision, args: gateCall.args };
+    return { decision: decision.verdict === "block" ? decision : this.#failClosed(gateCall) };
+  }
+
+  /** The call as the gate gets it: arguments parsed with the tool's own schema, or the reason why they were not. */
+  async #prepare(pending: PendingCall): Promise<GateCall> {
+    const { callId, tool: name, args, problem, clashes } = pending;
+    const signed = Object.hasOwn(this.#parts.fingerprints, name) ? this.#parts.fingerprints[name] : undefined;
+    const fingerprint = pending.fingerprint ?? signed;
+    const call: GateCall = { callId, tool: name, args, ...(fingerprint !== undefined && { fingerprint }) };
+    if (this.#isAborted(pending)) return { ...call, refusal: ABORTED };
+    if (clashes) return refuse(call, "invalid_call", "another call is in flight under the same id");
     const tool = this.#parts.tools.get(name);
-    if (!tool)
-      return { ...call, refusal: { reason: "unknown_tool", stage: "parse", detail: "the session has no such tool" } };
-    if (!tool.parse || frozen === undefined) return call;
+    if (!tool) return refuse(call, "unknown_tool", "the session has no such tool");
+    if (args === undefined) return refuse(call, "invalid_call", `the arguments are ${problem}`);
+    if (!tool.parse) return call;
+    let parsed: unknown;
     try {
-      return { ...call, args: freezeJson(await tool.parse(frozen), MAX_ARGS_BYTES) };
+      parsed = await tool.parse(args);
     } catch (error) {
-      return { ...call, refusal: { reason: "invalid_args", stage: "schema", detail: describeParseError(error) } };
+      return refuse(call, "invalid_args", describeThrown(error).slice(0, 1000));
+    }
+    try {
+      return { ...call, args: freezeJson(parsed, MAX_ARGS_BYTES) };
+    } catch (error) {
+      return refuse(call, "invalid_args", `what the tool's schema makes of them is ${describeThrown(error)}`);
     }
   }
 
   async #ask(method: "check" | "peek", call: GateCall): Promise<Decision> {
     try {
       const decision = await this.#parts.gate[method](this.#parts.signed, call);
-      if (["allow", "hold", "block"].includes(decision?.verdict)) return decision;
+      if (call.refusal && decision.verdict !== "block") return this.#block(call, call.refusal);
+      if (isAnswer(decision, call)) return decision;
+      if (method === "check") this.#tellError("The gate gave no answer to the call", decision);
     } catch (cause) {
       if (method === "check") this.#tellError("The gate failed", cause);
     }
     return this.#failClosed(call);
   }
 
-  async #resolveHold(hold: HoldDecision, call: GateCall, signal: AbortSignal | undefined): Promise<Decision> {
-    this.#tell("hold", hold);
+  async #resolveHold(hold: HoldDecision, call: GateCall, pending: PendingCall): Promise<Decision> {
+    // Before anybody is asked in vain.
+    if (this.#isAborted(pending)) return this.#block(call, ABORTED);
+    this.#tellHold("hold", hold);
     const timeoutMs = Math.min(this.#parts.holdTimeoutMs, hold.timeoutSeconds * 1000);
+    const signal = anySignal(this.#parts.signal, pending.signal);
     let resolution: HoldResolution;
     try {
       resolution = await this.#parts.gate.awaitHold(hold, { timeoutMs, ...(signal && { signal }) });
     } catch (cause) {
-      if (signal?.aborted) return blockDecision(hold, ABORTED);
+      if (this.#isAborted(pending)) return this.#block(call, ABORTED);
       this.#tellError("The wait for a person failed", cause);
       return this.#failClosed(call);
     }
     switch (resolution.status) {
       case "approved": {
-        this.#tell("approved", hold);
+        this.#tellHold("approved", hold);
         const decision = await this.#ask("check", { ...call, approval: resolution.approval });
         if (decision.verdict !== "hold") return decision;
-        return blockDecision(hold, {
+        return this.#block(call, {
           reason: "hold_rejected",
           stage: "gate",
           detail: "the approval does not fit the call any more",
         });
       }
       case "rejected":
-        this.#tell("rejected", hold);
-        return blockDecision(hold, {
+        this.#tellHold("rejected", hold);
+        return this.#block(call, {
           reason: "hold_rejected",
           stage: "gate",
           detail: "a person looked at it and said no",
         });
       case "timeout":
-        this.#tell("timeout", hold);
-        return blockDecision(hold, { reason: "hold_timeout", stage: "gate", detail: "nobody decided in time" });
+        this.#tellHold("timeout", hold);
+        return this.#block(call, { reason: "hold_timeout", stage: "gate", detail: "nobody decided in time" });
       default:
         resolution satisfies never;
         return this.#failClosed(call);
     }
   }
 
-  /** The one place where trouble becomes a decision: a tool runs on an explicit allow, and anything else is a block. */
-  #failClosed({ callId, tool }: GateCall): BlockDecision {
-    const call = { callId, tool, planId: this.#parts.signed.planId };
-    return blockDecision(call, { reason: "internal_error", stage: "gate", detail: "an error happened while deciding" });
+  #isAborted(call: PendingCall): boolean {
+    return this.#parts.signal?.aborted === true || call.signal?.aborted === true;
   }
 
-  #tell(type: "allow" | "block" | "hold" | "approved" | "rejected" | "timeout", decision: Decision): void {
+  /** The one place where trouble becomes a decision: a tool runs on an explicit allow, and anything else is a block. */
+  #failClosed(call: NamedCall): BlockDecision {
+    return this.#block(call, {
+      reason: "internal_error",
+      stage: "gate",
+      detail: "an error happened while deciding",
+    });
+  }
+
+  #block({ callId, tool }: NamedCall, block: Block): BlockDecision {
+    return Object.freeze(blockDecision({ callId, tool, planId: this.#parts.signed.planId }, block));
+  }
+
+  #tell(decision: AllowDecision | BlockDecision): void {
     const { planId, callId, tool } = decision;
-    const reason = decision.verdict === "block" ? { reason: decision.reason } : {};
-    emit(this.#parts.onEvent, { type, planId, callId, tool, ...reason, decision });
+    const event = { planId, callId, tool };
+    if (decision.verdict === "allow") emit(this.#parts.onEvent, { type: "allow", ...event, decision });
+    else emit(this.#parts.onEvent, { type: "block", ...event, reason: decision.reason, decision });
+  }
+
+  #tellHold(type: "hold" | "approved" | "rejected" | "timeout", decision: HoldDecision): void {
+    const { planId, callId, tool } = decision;
+    emit(this.#parts.onEvent, { type, planId, callId, tool, decision });
   }
 
   #tellError(message: string, cause: unknown): void {
@@ -194,11 +226,26 @@ export class CallDecider {
   }
 }
 
-function describeParseError(error: unknown): string {
-  if (error instanceof JsonProblem) {
-    return `the tool's schema makes of them what is not JSON${error.path ? ` at ${error.path}` : ""}: ${error.message}`;
+interface NamedCall {
+  readonly callId: string;
+  readonly tool: string;
+}
+
+function refuse(call: GateCall, reason: "invalid_call" | "unknown_tool" | "invalid_args", detail: string): GateCall {
+  return { ...call, refusal: { reason, stage: reason === "invalid_args" ? "schema" : "parse", detail } };
+}
+
+/** A gate may be anybody's: an answer to another call, or half of one, is no answer. */
+function isAnswer(decision: Decision | undefined, { callId, tool }: GateCall): decision is Decision {
+  switch (decision?.verdict) {
+    case "allow":
+    case "hold":
+      return decision.callId === callId && decision.tool === tool;
+    case "block":
+      return typeof decision.message === "string";
+    default:
+      return false;
   }
-  return error instanceof Error ? error.message.slice(0, 1000) : "the tool's schema rejects them";
 }
 
 function anySignal(first: AbortSignal | undefined, second: AbortSignal | undefined): AbortSignal | undefined {

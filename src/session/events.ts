@@ -1,4 +1,4 @@
-import type { Decision, Plan } from "../core/index.ts";
+import type { AllowDecision, BlockDecision, Decision, HoldDecision, Plan } from "../core/index.ts";
 import type { OpenArguments } from "./session-tool.ts";
 
 /** What every event has; `tool`, `callId`, `reason` and `decision` where there is one. */
@@ -10,6 +10,14 @@ interface EventBase {
   readonly decision?: Decision;
 }
 
+interface CallEvent<Type extends string, D extends Decision> extends EventBase {
+  readonly type: Type;
+  readonly planId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly decision: D;
+}
+
 /** What a session tells its listener. */
 export type SessionEvent =
   | (EventBase & {
@@ -19,13 +27,9 @@ export type SessionEvent =
       /** The arguments of tools that may change something, and that the plan leaves open. */
       readonly openArguments: readonly OpenArguments[];
     })
-  | (EventBase & {
-      readonly type: "allow" | "block" | "hold" | "approved" | "rejected" | "timeout";
-      readonly planId: string;
-      readonly callId: string;
-      readonly tool: string;
-      readonly decision: Decision;
-    })
+  | CallEvent<"allow", AllowDecision>
+  | (CallEvent<"block", BlockDecision> & { readonly reason: string })
+  | CallEvent<"hold" | "approved" | "rejected" | "timeout", HoldDecision>
   | (EventBase & { readonly type: "error"; readonly message: string; readonly cause: unknown });
 
 export type SessionListener = (event: SessionEvent) => void;

@@ -1,5 +1,6 @@
-import { DECLARE_PLAN, type Issue, type Json, MAX_PLAN_STEPS, type Plan, PlanError, parsePlan } from "../core/index.ts";
+import { DECLARE_PLAN, type Issue, type Json, MAX_PLAN_STEPS, type Plan, PlanError } from "../core/index.ts";
 import type { Task } from "../gates/gate.ts";
+import { parsePlanForTools } from "./parse-plan-for-tools.ts";
 import type { SessionTool } from "./session-tool.ts";
 
 /** What a model is asked for a plan with. */
@@ -52,7 +53,7 @@ export async function makePlan(
     try {
       if (declared === undefined)
         throw new PlanError([{ path: "", message: `the model did not call ${DECLARE_PLAN}` }]);
-      return parsePlan(declared, { tools: names });
+      return parsePlanForTools(declared, tools);
     } catch (error) {
       if (!(error instanceof PlanError)) throw error;
       failed = error;

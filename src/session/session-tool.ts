@@ -27,7 +27,7 @@ export function fingerprintTools(tools: readonly SessionTool[]): Readonly<Record
     if (!isToolName(tool.name)) {
       throw new IntentlockError(
         "ERR_INVALID_OPTIONS",
-        `The tool ${JSON.stringify(tool.name)} cannot be locked: a name is 1 to 64 letters, digits, _ or -`,
+        `The tool ${JSON.stringify(tool.name)} cannot be locked: a name is 1 to 64 letters, digits, _ or -. Give it another in the set of tools.`,
       );
     }
     if (tool.name === DECLARE_PLAN) {

@@ -1,7 +1,8 @@
-import type { BlockDecision, Decision, Json, JsonObject, OutcomeStatus, Plan } from "../core/index.ts";
+import type { BlockDecision, Decision, JsonObject, OutcomeStatus, Plan } from "../core/index.ts";
 import { freezeJson, jsonEqual, MAX_ARGS_BYTES } from "../core/json.ts";
 import { blockDecision } from "../core/verdict.ts";
 import { CallDecider, type PendingCall, type SessionCall, type SessionParts } from "./call-decider.ts";
+import { describeThrown } from "./describe-thrown.ts";
 
 /** The tool itself. It gets what was checked: strict JSON, frozen. */
 export type ToolImplementation<T> = (args: JsonObject) => T;
@@ -32,7 +33,7 @@ export class Session {
   readonly #parts: SessionParts;
   readonly #decider: CallDecider;
   readonly #inFlight = new Map<string, InFlight>();
-  #closed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -54,7 +55,7 @@ export class Session {
    */
   async run<T>(call: SessionCall, implementation: ToolImplementation<T | PromiseLike<T>>): Promise<RunResult<T>> {
     const pending = this.#read(call);
-    const earlier = this.#inFlight.get(call.callId);
+    const earlier = this.#inFlight.get(pending.callId);
     if (earlier?.result && isTwin(earlier.call, pending)) return (await earlier.result) as RunResult<T>;
     const entry: InFlight = { call: pending };
     const result = this.#whileInFlight(entry, () => this.#decideAndRun(pending, implementation));
@@ -73,8 +74,9 @@ export class Session {
     const entry: InFlight = { call: this.#read(call) };
     const leave = this.#enter(entry);
     try {
-      const { decision, args } = this.#closed ? this.#closedBlock(entry.call) : await this.#decider.decide(entry.call);
-      if (!args) return blocked(decision);
+      const { callId } = entry.call;
+      const { decision, args } = this.#closing ? this.#closedBlock(entry.call) : await this.#decider.decide(entry.call);
+      if (!args) return blocked(callId, decision);
       const started = performance.now();
       // Stays if the reader stops reading: whether the tool has done its work is not known then.
       let status: OutcomeStatus = "unknown";
@@ -85,10 +87,10 @@ export class Session {
           yield part;
         }
         status = "ok";
-        return { callId: decision.callId, isError: false, content, decision };
+        return { callId, isError: false, content, decision };
       } catch (error) {
         status = "failed";
-        return failed(decision, error);
+        return failed(callId, decision, error);
       } finally {
         await this.#decider.settle(decision, status, performance.now() - started);
       }
@@ -100,46 +102,50 @@ export class Session {
   /** What the answer to a call would be. Takes nothing from the plan and is not recorded. Never rejects. */
   async peek(call: SessionCall): Promise<Decision> {
     const pending = this.#read(call);
-    return this.#closed
+    return this.#closing
       ? this.#closedBlock(pending).decision
       : await this.#decider.peek({ ...pending, clashes: false });
   }
 
   /** Ends the session: further calls are blocked as `aborted`. @throws IntentlockError if the gate cannot record it */
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    await this.#parts.gate.record({ type: "closed", planId: this.planId });
+    this.#closing ??= this.#recordClosed();
+    await this.#closing;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
+  async #recordClosed(): Promise<void> {
+    await this.#parts.gate.record({ type: "closed", planId: this.planId });
+  }
+
   async #decideAndRun<T>(
     call: PendingCall,
     implementation: ToolImplementation<T | PromiseLike<T>>,
   ): Promise<RunResult<T>> {
-    const { decision, args } = this.#closed ? this.#closedBlock(call) : await this.#decider.decide(call);
-    if (!args) return blocked(decision);
+    const { callId } = call;
+    const { decision, args } = this.#closing ? this.#closedBlock(call) : await this.#decider.decide(call);
+    if (!args) return blocked(callId, decision);
     const started = performance.now();
     try {
       const content = await implementation(args);
       await this.#decider.settle(decision, "ok", performance.now() - started);
-      return { callId: decision.callId, isError: false, content, decision };
+      return { callId, isError: false, content, decision };
     } catch (error) {
       await this.#decider.settle(decision, "failed", performance.now() - started);
-      return failed(decision, error);
+      return failed(callId, decision, error);
     }
   }
 
   /** Reads the call once: what an attacker's getter answers later does not matter. */
-  #read({ callId, tool, args, fingerprint, signal }: SessionCall): PendingCall {
+  #read(call: SessionCall): PendingCall {
+    const { callId, tool, args, fingerprint, signal } = readParts(call);
     return {
       callId,
       tool,
-      args,
-      frozen: tryFreeze(args),
+      ...readArgs(args),
       clashes: this.#inFlight.has(callId),
       ...(fingerprint !== undefined && { fingerprint }),
       ...(signal && { signal }),
@@ -163,31 +169,40 @@ export class Session {
     return () => this.#inFlight.delete(callId);
   }
 
-  #closedBlock({ callId, tool }: SessionCall): { readonly decision: BlockDecision; readonly args?: undefined } {
+  #closedBlock({ callId, tool }: PendingCall): { readonly decision: BlockDecision; readonly args?: undefined } {
     const call = { callId, tool, planId: this.planId };
-    return { decision: blockDecision(call, { reason: "aborted", stage: "gate", detail: "the session is closed" }) };
+    const block = blockDecision(call, { reason: "aborted", stage: "gate", detail: "the session is closed" });
+    return { decision: Object.freeze(block) };
   }
 }
 
 function isTwin(earlier: PendingCall, call: PendingCall): boolean {
   if (earlier.tool !== call.tool || earlier.fingerprint !== call.fingerprint) return false;
-  return earlier.frozen !== undefined && call.frozen !== undefined && jsonEqual(call.frozen, earlier.frozen);
+  return earlier.args !== undefined && call.args !== undefined && jsonEqual(call.args, earlier.args);
 }
 
-function tryFreeze(args: unknown): Json | undefined {
+/** A call that cannot be read has no name, and no gate allows it. */
+function readParts(call: SessionCall): SessionCall {
   try {
-    return freezeJson(args, MAX_ARGS_BYTES);
+    const { callId, tool, args, fingerprint, signal } = call;
+    return { callId, tool, args, ...(fingerprint !== undefined && { fingerprint }), ...(signal && { signal }) };
   } catch {
-    // The gate says what is wrong with them, on record.
-    return undefined;
+    return { callId: "", tool: "", args: undefined };
   }
 }
 
-function blocked(decision: BlockDecision): ErrorResult {
-  return { callId: decision.callId, isError: true, content: decision.message, decision };
+function readArgs(args: unknown): Pick<PendingCall, "args" | "problem"> {
+  try {
+    return { args: freezeJson(args, MAX_ARGS_BYTES) };
+  } catch (error) {
+    return { args: undefined, problem: describeThrown(error) };
+  }
 }
 
-function failed(decision: Decision, error: unknown): ErrorResult {
-  const message = error instanceof Error ? error.message : String(error);
-  return { callId: decision.callId, isError: true, content: `Tool failed: ${message}`, decision, error };
+function blocked(callId: string, decision: BlockDecision): ErrorResult {
+  return { callId, isError: true, content: decision.message, decision };
+}
+
+function failed(callId: string, decision: Decision, error: unknown): ErrorResult {
+  return { callId, isError: true, content: `Tool failed: ${describeThrown(error)}`, decision, error };
 }

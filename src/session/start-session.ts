@@ -1,6 +1,7 @@
-import { IntentlockError, type Plan, parsePlan } from "../core/index.ts";
-import type { Gate, UserInput } from "../gates/gate.ts";
+import { IntentlockError, type Plan } from "../core/index.ts";
+import type { Gate, Task, UserInput } from "../gates/gate.ts";
 import { emit, type SessionListener } from "./events.ts";
+import { parsePlanForTools } from "./parse-plan-for-tools.ts";
 import { makePlan, type Planner } from "./planner.ts";
 import { Session } from "./session.ts";
 import { fingerprintTools, listOpenArguments, type SessionTool } from "./session-tool.ts";
@@ -14,14 +15,14 @@ export interface SessionOptions {
   /** Every tool that the agent has. */
   readonly tools: readonly SessionTool[];
   /** The plan, if the application knows it. */
-  readonly plan?: Plan;
+  readonly plan?: Plan | undefined;
   /** Asks a model for the plan. One of `plan` and `planner` is needed. */
-  readonly planner?: Planner;
-  readonly onEvent?: SessionListener;
+  readonly planner?: Planner | undefined;
+  readonly onEvent?: SessionListener | undefined;
   /** The longest wait for a person, in milliseconds. Default: 300,000. */
-  readonly holdTimeoutMs?: number;
+  readonly holdTimeoutMs?: number | undefined;
   /** Ends the session: calls that have not started are blocked as `aborted`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -38,10 +39,15 @@ export interface SessionOptions {
  * console.log(result.isError ? `blocked or failed: ${result.content}` : result.content);
  */
 export async function startSession(options: SessionOptions): Promise<Session> {
-  const { gate, user, tools, onEvent, signal } = options;
+  const { gate, user, onEvent, signal } = options;
+  if (typeof gate?.check !== "function") {
+    throw new IntentlockError("ERR_INVALID_OPTIONS", "gate: expected a gate, like new LocalGate({ policy })");
+  }
   const task = toTask(options.task);
+  // The tools as they are now, however long the planning takes.
+  const tools = [...options.tools];
   const fingerprints = fingerprintTools(tools);
-  const plan = await obtainPlan(options);
+  const plan = await obtainPlan({ ...options, task, tools });
   const signed = await gate.sign({ user, task, plan, tools: fingerprints });
   emit(onEvent, { type: "plan_signed", planId: signed.planId, plan, openArguments: listOpenArguments(plan, tools) });
   return new Session({
@@ -55,9 +61,15 @@ export async function startSession(options: SessionOptions): Promise<Session> {
   });
 }
 
-async function obtainPlan({ plan, planner, task, tools, signal }: SessionOptions): Promise<Plan> {
-  if (plan) return parsePlan(plan, { tools: tools.map(({ name }) => name) });
-  if (planner) return await makePlan(planner, { task: toTask(task), tools, signal });
+async function obtainPlan({
+  plan,
+  planner,
+  task,
+  tools,
+  signal,
+}: SessionOptions & { readonly task: Task }): Promise<Plan> {
+  if (plan) return parsePlanForTools(plan, tools);
+  if (planner) return await makePlan(planner, { task, tools, signal });
   throw new IntentlockError(
     "ERR_INVALID_OPTIONS",
     "Give a plan, or what makes one: a planner, or the model of the adapter",

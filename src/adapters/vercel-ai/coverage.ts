@@ -43,10 +43,12 @@ export function assertCovered(gaps: readonly CoverageGap[], allowUngated: readon
   );
 }
 
-function gapOf(tool: AnyTool): CoverageGap["kind"] | undefined {
+/** Why the gate cannot see the calls of a tool; undefined if it can, once the tool is locked. */
+export function gapOf(tool: AnyTool): CoverageGap["kind"] | undefined {
   if (Reflect.get(tool, Symbol.for("vercel.ai.toolSearch")) === true) return "tool-search";
   if (readToolCaller(tool)?.type === "provider") return "provider-tool-caller";
-  if (tool.type === "provider" && (tool.isProviderExecuted || typeof tool.execute !== "function")) return "provider-executed";
+  if (tool.type === "provider" && (tool.isProviderExecuted || typeof tool.execute !== "function"))
+    return "provider-executed";
   return typeof tool.execute === "function" || readToolCaller(tool) ? undefined : "client-side";
 }
 

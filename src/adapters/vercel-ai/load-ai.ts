@@ -5,6 +5,8 @@ export async function loadAi(): Promise<typeof import("ai")> {
   try {
     return await import("ai");
   } catch (cause) {
-    throw new IntentlockError("ERR_MISSING_PEER", 'intentlock/vercel-ai needs the package "ai": npm install ai@^7', { cause });
+    throw new IntentlockError("ERR_MISSING_PEER", 'intentlock/vercel-ai needs the package "ai": npm install ai@^7', {
+      cause,
+    });
   }
 }

@@ -1,25 +1,30 @@
-import type { LanguageModel, LanguageModelMiddleware } from "ai";
-import { IntentlockError } from "../../core/index.ts";
+import type { LanguageModel, LanguageModelMiddleware, ToolSet } from "ai";
+import { IntentlockError, isJsonObject } from "../../core/index.ts";
 import { loadAi } from "./load-ai.ts";
 
 type Middleware = Required<Pick<LanguageModelMiddleware, "transformParams" | "wrapGenerate" | "wrapStream">>;
 type Params = Awaited<ReturnType<Middleware["transformParams"]>>;
+type OfferedTool = NonNullable<Params["tools"]>[number];
 type Part = { readonly type: string; readonly toolName?: string; readonly providerExecuted?: boolean | undefined };
 
 /**
  * The model, kept from tools that nobody locked: they are not offered to it, and a call that the provider has run all the
  * same ends the step with an error. A model given as an id is returned as it is: it cannot be wrapped.
  *
- * @param known the names of the tools that are locked or allowed without
+ * @param tools the tools that are locked or allowed without
  */
-export async function lockModel(model: LanguageModel, known: readonly string[], allowUngated: readonly string[]): Promise<LanguageModel> {
+export async function lockModel(
+  model: LanguageModel,
+  tools: ToolSet,
+  allowUngated: readonly string[],
+): Promise<LanguageModel> {
   if (typeof model === "string") return model;
   const { wrapLanguageModel } = await loadAi();
-  const offered = new Set(known);
+  const known = new Map(Object.entries(tools).map(([name, tool]) => [name, providerId(tool)]));
   const ungated = new Set(allowUngated);
   const middleware: LanguageModelMiddleware = {
     specificationVersion: "v4",
-    transformParams: async ({ params }) => hideServers(hideTools(params, offered), ungated),
+    transformParams: async ({ params }) => hideServers(hideTools(params, known), ungated),
     wrapGenerate: async ({ doGenerate }) => {
       const result = await doGenerate();
       for (const part of result.content) refuseExecuted(part, ungated);
@@ -39,23 +44,36 @@ export async function lockModel(model: LanguageModel, known: readonly string[], 
   return wrapLanguageModel({ model, middleware });
 }
 
-function hideTools(params: Params, offered: ReadonlySet<string>): Params {
+/** A tool that the provider knows is offered only as the one that it was: another could run over there. */
+function hideTools(params: Params, known: ReadonlyMap<string, string | undefined>): Params {
   if (!params.tools) return params;
-  return { ...params, tools: params.tools.filter(({ name }) => offered.has(name)) };
+  const isKnown = (tool: OfferedTool): boolean => known.has(tool.name) && known.get(tool.name) === providerId(tool);
+  return { ...params, tools: params.tools.filter(isKnown) };
 }
 
 /** Remote MCP servers, which Anthropic's API calls itself: the one way to tools that goes through the provider's options. */
 function hideServers(params: Params, ungated: ReadonlySet<string>): Params {
-  const anthropic = params.providerOptions?.["anthropic"];
-  if (!anthropic || !("mcpServers" in anthropic) || ungated.has("mcpServers")) return params;
-  const { mcpServers: _, ...rest } = anthropic;
-  return { ...params, providerOptions: { ...params.providerOptions, anthropic: rest } };
+  if (!params.providerOptions || ungated.has("mcpServers")) return params;
+  const providerOptions = { ...params.providerOptions };
+  // Under whatever name: a provider may be called anything.
+  for (const [provider, options] of Object.entries(providerOptions)) {
+    if (!isJsonObject(options) || !("mcpServers" in options)) continue;
+    const { mcpServers: _, ...rest } = options;
+    providerOptions[provider] = rest;
+  }
+  return { ...params, providerOptions };
 }
 
+/** A result in what a model says is one of a tool that ran over there, like a call that says so. */
 function refuseExecuted(part: Part, ungated: ReadonlySet<string>): void {
-  if (part.type !== "tool-call" || !part.providerExecuted || ungated.has(part.toolName ?? "")) return;
+  const isExecuted = part.type === "tool-result" || (part.type === "tool-call" && part.providerExecuted);
+  if (!isExecuted || ungated.has(part.toolName ?? "")) return;
   throw new IntentlockError(
     "ERR_UNGATED_TOOLS",
     `The model's provider ran ${JSON.stringify(part.toolName)}, which the gate cannot see. Name it in allowUngated, or turn it off at the provider.`,
   );
+}
+
+function providerId(tool: { readonly type?: string | undefined; readonly id?: string }): string | undefined {
+  return tool.type === "provider" ? tool.id : undefined;
 }

@@ -31,45 +31,58 @@ export function lockTools<const T extends ToolSet>(tools: T, options: LockToolsO
   return Object.freeze(locked) as T;
 }
 
+/** The checks that `lockTools` made, by the function that makes them: a copy of a locked tool is as good as the tool. */
 const locks = new WeakMap<object, { readonly name: string; readonly session: Session }>();
 
-/** Whether this very object is a tool that `lockTools` made, under this name, for this session. */
-export function isLocked(tool: unknown, name: string, session: Session): boolean {
-  const lock = typeof tool === "object" && tool !== null ? locks.get(tool) : undefined;
+/** Whether a call of this tool is checked, under this name, by this session. */
+export function isLocked(tool: AnyTool | undefined, name: string, session: Session): boolean {
+  const lock = tool && locks.get(tool.execute ?? tool);
   return lock?.name === name && lock.session === session;
 }
 
 function lockTool(name: string, tool: AnyTool, session: Session): AnyTool {
+  // Locked twice, a call would wait for itself.
+  if (isLocked(tool, name, session)) return tool;
+  return lockAs({
+    name,
+    tool,
+    session,
+    fingerprint: once(async () => fingerprintTool(await describeTool(name, tool))),
+  });
+}
+
+interface ToLock {
+  readonly name: string;
+  readonly tool: AnyTool;
+  readonly session: Session;
+  readonly fingerprint: () => Promise<string>;
+}
+
+function lockAs(toLock: ToLock): AnyTool {
+  const { name, tool, session } = toLock;
   // The SDK marks tools with properties that a spread would lose, and that cannot be redefined afterwards.
   const properties = Object.getOwnPropertyDescriptors(tool) as Record<string, PropertyDescriptor>;
   const { execute } = tool;
   if (typeof execute === "function") {
-    const value = lockExecute({ name, tool, session, execute });
-    properties["execute"] = { value, enumerable: true };
+    properties["execute"] = { value: lockExecute(toLock, execute), enumerable: true };
   }
   const caller = readToolCaller(tool);
   const bind = caller?.bind;
   if (caller && bind) {
-    const bound = (inner: ToolSet): AnyTool => lockTool(name, bind.call(caller, nestTools(inner, session)), session);
+    // What runs the code is made anew for each run, with a description of its own. What was signed is the caller.
+    const bound = (inner: ToolSet): AnyTool =>
+      lockAs({ ...toLock, tool: bind.call(caller, nestTools(inner, session)) });
     properties["experimental_toolCaller"] = { value: { ...caller, bind: bound } };
   }
-  const locked = Object.create(Object.getPrototypeOf(tool) as object, properties) as AnyTool;
-  locks.set(locked, { name, session });
+  const locked = Object.freeze(Object.create(Object.getPrototypeOf(tool) as object, properties) as AnyTool);
+  locks.set(locked.execute ?? locked, { name, session });
   return locked;
 }
 
 type Execute = NonNullable<AnyTool["execute"]>;
 type Options = ToolExecutionOptions<unknown>;
 
-interface ToLock {
-  readonly name: string;
-  readonly tool: AnyTool;
-  readonly session: Session;
-  readonly execute: Execute;
-}
-
-function lockExecute({ name, tool, session, execute }: ToLock): Execute {
-  const fingerprint = once(async () => fingerprintTool(await describeTool(name, tool)));
+function lockExecute({ name, tool, session, fingerprint }: ToLock, execute: Execute): Execute {
   // With the tool as `this`: methods of a class may need it.
   const original = (args: unknown, options: Options): unknown => Reflect.apply(execute, tool, [args, options]);
   async function toCall(args: unknown, options: Options | undefined): Promise<SessionCall> {
@@ -78,7 +91,7 @@ function lockExecute({ name, tool, session, execute }: ToLock): Execute {
       tool: name,
       args,
       fingerprint: await fingerprint(),
-      ...(options?.abortSignal && { signal: options.abortSignal }),
+      signal: options?.abortSignal,
     };
   }
   // The SDK tells by what is returned whether a result comes in parts: each kind of function stays what it is.

@@ -27,7 +27,8 @@ export function planWithModel(model: LanguageModel): Planner {
     try {
       return await ask({ type: "tool", toolName: name });
     } catch (error) {
-      if (ToolChoiceViolationError.isInstance(error)) return undefined;
+      // Without `?.` an older SDK, which does not have this error, would hide the model's own.
+      if (ToolChoiceViolationError?.isInstance(error)) return undefined;
       if (APICallError.isInstance(error) && error.statusCode === 400) return await ask("auto");
       throw error;
     }

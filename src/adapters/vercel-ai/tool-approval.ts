@@ -1,5 +1,7 @@
 import type { GenericToolApprovalFunction, ToolApprovalConfiguration, ToolApprovalStatus, ToolSet } from "ai";
 import type { Session } from "../../session/index.ts";
+import { type AnyTool, type CoverageGap, gapOf } from "./coverage.ts";
+import { loadAi } from "./load-ai.ts";
 import { isLocked } from "./lock-tools.ts";
 
 /** The SDK's own settings for approvals, for any set of tools. */
@@ -10,13 +12,20 @@ type ApprovalRequest = Parameters<ApprovalFunction>[0];
 /**
  * Refuses calls of tools that are not locked, whoever put them into the set. Locked tools are checked in their `execute`,
  * and nowhere else, so that each call is counted and recorded once; the application's own approvals come on top.
+ *
+ * @param allowed the gaps that the application allows: under their names, tools of the same kind are not refused
  */
-export function guardApprovals(session: Session, own: ToolApproval<ToolSet> | undefined, ungated: readonly string[]): ApprovalFunction {
+export function guardApprovals(
+  session: Session,
+  own: ToolApproval<ToolSet> | undefined,
+  allowed: readonly CoverageGap[],
+): ApprovalFunction {
   return async (request) => {
     const { toolCall, tools } = request;
     const name = toolCall.toolName;
-    const tool = tools !== undefined && Object.hasOwn(tools, name) ? tools[name] : undefined;
-    if (isLocked(tool, name, session) || ungated.includes(name)) return await askApplication(request, own);
+    const tool = getOwn(tools, name);
+    const isAllowed = tool && allowed.some((gap) => gap.name === name && gap.kind === gapOf(tool));
+    if (isAllowed || isLocked(tool, name, session)) return await askApplication(request, tool, own);
     // No tool has this fingerprint: the session blocks the call whatever the plan says, and it is on record.
     const call = { callId: toolCall.toolCallId, tool: name, args: toolCall.input, fingerprint: "not locked" };
     const result = await session.run(call, () => undefined);
@@ -24,24 +33,46 @@ export function guardApprovals(session: Session, own: ToolApproval<ToolSet> | un
   };
 }
 
-/** As the SDK does: the application's setting, or else the tool's own `needsApproval`. A status that the SDK does not know denies. */
-async function askApplication(request: ApprovalRequest, own: ToolApproval<ToolSet> | undefined): Promise<ToolApprovalStatus> {
-  const { toolCall, messages, runtimeContext, tools, toolsContext } = request;
+/** As the SDK does: the application's setting, or else the tool's own `needsApproval`. */
+async function askApplication(
+  request: ApprovalRequest,
+  tool: AnyTool | undefined,
+  own: ToolApproval<ToolSet> | undefined,
+): Promise<ToolApprovalStatus> {
+  const { toolCall, messages, runtimeContext, toolsContext } = request;
   if (typeof own === "function") return known(await own(request as Parameters<typeof own>[0]));
-  const name = toolCall.toolName;
-  const context = Object.hasOwn(toolsContext ?? {}, name) ? toolsContext[name] : undefined;
-  const options = { toolCallId: toolCall.toolCallId, messages };
-  const setting = own && Object.hasOwn(own, name) ? own[name] : undefined;
-  if (typeof setting === "function") return known(await setting(toolCall.input, { ...options, toolContext: context as never, runtimeContext }));
-  if (setting !== undefined) return known(setting);
-  const needs = tools?.[name]?.needsApproval;
-  const held = typeof needs === "function" ? await needs(toolCall.input, { ...options, context }) : needs;
+  const { toolName: name, toolCallId, input } = toolCall;
+  const setting = getOwn(own, name);
+  const readContext = async (): Promise<never> => (await validateContext(tool, getOwn(toolsContext, name))) as never;
+  if (typeof setting === "function") {
+    return known(await setting(input, { toolCallId, messages, toolContext: await readContext(), runtimeContext }));
+  }
+  if (setting != null) return known(setting);
+  const needs = tool?.needsApproval;
+  const held =
+    typeof needs === "function" ? await needs(input, { toolCallId, messages, context: await readContext() }) : needs;
   return held ? "user-approval" : undefined;
 }
 
-/** The SDK runs a tool on any status that it does not know. */
+/** The SDK runs a tool on any status that it does not know: that is a denial here. */
 function known(status: ToolApprovalStatus): ToolApprovalStatus {
-  const type = typeof status === "object" ? status.type : status;
-  if (type === undefined || ["not-applicable", "approved", "denied", "user-approval"].includes(type)) return status;
+  if (status === undefined) return undefined;
+  const type = typeof status === "string" ? status : (status as { readonly type: unknown } | null)?.type;
+  if (["not-applicable", "approved", "denied", "user-approval"].includes(type as string)) return status;
   return { type: "denied", reason: "toolApproval gave no status that the SDK knows" };
+}
+
+/** A tool's context as its schema makes it, as in `execute`. @throws what the schema says of a context that is not valid */
+async function validateContext(tool: AnyTool | undefined, context: unknown): Promise<unknown> {
+  if (tool?.contextSchema == null) return context;
+  const { asSchema } = await loadAi();
+  const result = await asSchema<unknown>(tool.contextSchema).validate?.(context);
+  if (!result) return context;
+  if (!result.success) throw result.error;
+  return result.value;
+}
+
+/** The names come from a model or a client: `constructor` is one of them only if it is the set's own. */
+function getOwn<T extends object, K extends keyof T>(record: T | undefined | null, name: K): T[K] | undefined {
+  return record != null && Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -1,5 +1,5 @@
 import type { LanguageModel, ToolSet } from "ai";
-import type { Plan } from "../../core/index.ts";
+import { IntentlockError, type Plan } from "../../core/index.ts";
 import type { Gate, UserInput } from "../../gates/gate.ts";
 import { type Session, type SessionListener, startSession, type TaskInput } from "../../session/index.ts";
 import { assertCovered, type CoverageGap, findGaps, modelIdGap } from "./coverage.ts";
@@ -10,7 +10,10 @@ import { planWithModel } from "./plan-with-model.ts";
 import { guardApprovals, type ToolApproval } from "./tool-approval.ts";
 
 /** @typeParam M the type of the model, undefined if none is given */
-export interface WithIntentlockOptions<T extends ToolSet, M extends LanguageModel | undefined = LanguageModel | undefined> {
+export interface WithIntentlockOptions<
+  T extends ToolSet,
+  M extends LanguageModel | undefined = LanguageModel | undefined,
+> {
   readonly gate: Gate;
   /** From the application's own authentication; never from anything that a client of the application sent. */
   readonly user: UserInput;
@@ -19,18 +22,18 @@ export interface WithIntentlockOptions<T extends ToolSet, M extends LanguageMode
   /** The agent's model. It is asked for the plan, unless there is one, and kept from tools that are not locked. */
   readonly model?: M;
   /** Another model for the plan alone. */
-  readonly plannerModel?: LanguageModel;
+  readonly plannerModel?: LanguageModel | undefined;
   /** The plan, if the application knows it. */
-  readonly plan?: Plan;
+  readonly plan?: Plan | undefined;
   /** Tools that may stay without a check of their calls, by name: those that the gate cannot see. */
-  readonly allowUngated?: readonly string[];
+  readonly allowUngated?: readonly string[] | undefined;
   /** The application's own setting, asked after ours. */
-  readonly toolApproval?: ToolApproval<NoInfer<T>>;
-  readonly onEvent?: SessionListener;
+  readonly toolApproval?: ToolApproval<NoInfer<T>> | undefined;
+  readonly onEvent?: SessionListener | undefined;
   /** The longest wait for a person, in milliseconds. Default: 300,000. */
-  readonly holdTimeoutMs?: number;
+  readonly holdTimeoutMs?: number | undefined;
   /** Ends the session. The signal of a call is honoured besides. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What to spread into `generateText`, `streamText` or `new ToolLoopAgent`. */
@@ -68,6 +71,9 @@ export async function withIntentlock<const T extends ToolSet, M extends Language
   options: WithIntentlockOptions<T, M>,
 ): Promise<Locked<T, M>> {
   const { gate, user, task, model, plan, allowUngated = [], onEvent, holdTimeoutMs, signal } = options;
+  if (typeof tools !== "object" || tools === null || Array.isArray(tools)) {
+    throw new IntentlockError("ERR_INVALID_OPTIONS", "tools: expected an object of tools by their names");
+  }
   const gaps = findGaps(tools);
   assertCovered(gaps, allowUngated);
   const ungated = gaps.map(({ name }) => name);
@@ -79,16 +85,19 @@ export async function withIntentlock<const T extends ToolSet, M extends Language
     user,
     task,
     tools: described,
-    ...(plan && { plan }),
-    ...(planner && { planner: planWithModel(planner) }),
-    ...(onEvent && { onEvent }),
-    ...(holdTimeoutMs !== undefined && { holdTimeoutMs }),
-    ...(signal && { signal }),
+    plan,
+    planner: planner && planWithModel(planner),
+    onEvent,
+    holdTimeoutMs,
+    signal,
   });
   const locked = lockTools(tools, { session, allowUngated });
-  const toolApproval = guardApprovals(session, options.toolApproval as ToolApproval<ToolSet> | undefined, ungated);
-  const lockedModel = model && (await lockModel(model, Object.keys(tools), allowUngated));
+  const toolApproval = guardApprovals(session, options.toolApproval as ToolApproval<ToolSet> | undefined, gaps);
+  const lockedModel = model && (await lockModel(model, tools, allowUngated));
   const settings = { ...(lockedModel && { model: lockedModel }), tools: locked, toolApproval };
-  const coverage = typeof model === "string" ? [...gaps, modelIdGap(model)] : gaps;
-  return Object.freeze({ settings: Object.freeze(settings), tools: locked, session, coverage }) as unknown as Locked<T, M>;
+  const coverage = Object.freeze(typeof model === "string" ? [...gaps, modelIdGap(model)] : gaps);
+  return Object.freeze({ settings: Object.freeze(settings), tools: locked, session, coverage }) as unknown as Locked<
+    T,
+    M
+  >;
 }

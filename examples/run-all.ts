@@ -1,0 +1,34 @@
+/**
+ * npm run examples
+ *
+ * Runs every example and the demo, each in its own process: one that prints nothing or exits with an error fails.
+ */
+import { execFile } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const folder = fileURLToPath(new URL(".", import.meta.url));
+const helpers = ["run-all.ts", "scripted-model.ts"];
+const files = (await readdir(folder)).filter((file) => file.endsWith(".ts") && !helpers.includes(file)).sort();
+const { FORCE_COLOR: _, ...env } = process.env;
+
+for (const file of [...files, "demo/run.ts"]) {
+  const failure = await runExample(file);
+  const name = file === "demo/run.ts" ? "demo" : basename(file, ".ts");
+  console.log(failure === undefined ? `ok ${name}` : `FAILED ${name}\n${failure}`);
+  if (failure !== undefined) process.exitCode = 1;
+}
+
+/** What went wrong, if anything did. */
+async function runExample(file: string): Promise<string | undefined> {
+  try {
+    const options = { cwd: folder, env: { ...env, NO_COLOR: "1" }, timeout: 60_000 };
+    const { stdout } = await promisify(execFile)(process.execPath, [file], options);
+    return stdout.trim() === "" ? "it printed nothing" : undefined;
+  } catch (error) {
+    const { stdout = "", stderr = "" } = error as { readonly stdout?: string; readonly stderr?: string };
+    return `${stdout}${stderr}` || String(error);
+  }
+}

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { hold } from "../../../test/sessions.ts";
+import { IntentlockError } from "../../core/index.ts";
+import { blockDecision } from "../../core/verdict.ts";
+import { BlockedError } from "./blocked-error.ts";
+
+const CALL = { callId: "call-1", tool: "pay", planId: "plan-1" };
+
+test("reads as its message alone, without the name of an error", () => {
+  const decision = blockDecision(CALL, {
+    reason: "not_in_plan",
+    stage: "plan",
+    detail: "no step of the plan uses pay",
+  });
+  const error = new BlockedError(decision);
+  expect(`${error}`).toBe(
+    "Blocked by Intentlock (not_in_plan): no step of the plan uses pay\nThis action is outside what the user asked for.",
+  );
+  expect(error).toBeInstanceOf(IntentlockError);
+  expect(error.code).toBe("ERR_BLOCKED");
+  expect(error.decision).toBe(decision);
+});
+
+test("says no more than that of another decision", () => {
+  expect(`${new BlockedError(hold({ ...CALL, args: {} }))}`).toBe("Blocked by Intentlock");
+});

@@ -1,0 +1,109 @@
+import { type AuditEntry, agreesWithRecord, type DecisionRecord, recomputeDecision, verifyChain } from "./audit.ts";
+import type { Sha256 } from "./digest.ts";
+import { type OpenedToken, openPlanToken } from "./plan-token.ts";
+import type { PublicKey } from "./signing-key.ts";
+
+/** What the entries of one plan say, and what is wrong with them. */
+export interface PlanAudit {
+  readonly planId: string;
+  readonly entries: number;
+  readonly decisions: number;
+  /** Of these, how many were made again from the signed token and came out the same. */
+  readonly recomputed: number;
+  /** How many cannot be made again: their arguments were redacted, or were never JSON. */
+  readonly notRecomputable: number;
+  /** The plan was closed. A log that ends before may lack what came after. */
+  readonly closed: boolean;
+  readonly problems: readonly { readonly seq: number; readonly problem: string }[];
+}
+
+/**
+ * Verifies audit entries of any number of plans: each plan's chain, the signature of each token in it, and every decision,
+ * made again with `check()`. The counts that a decision rested on must not be lower than what the entries before it took.
+ *
+ * @param entries in the order in which they were written; those of different plans may be mixed
+ * @param options.keys the public keys that may have signed the plans
+ * @param options.audience the agent's id
+ *
+ * @example
+ * import { verifyAudit } from "intentlock/core";
+ * import { LocalGate, MemoryAuditSink } from "intentlock/gates";
+ *
+ * const audit = new MemoryAuditSink();
+ * const gate = new LocalGate({ policy, audit });
+ * // … sessions run …
+ * const plans = await verifyAudit(audit.entries, { keys: [await gate.publicKey()], audience: gate.agent });
+ * console.log(plans.flatMap(({ problems }) => problems));
+ */
+export async function verifyAudit(
+  entries: readonly AuditEntry[],
+  options: { readonly keys: readonly PublicKey[]; readonly audience: string; readonly hash?: Sha256 },
+): Promise<PlanAudit[]> {
+  const byPlan = Map.groupBy(entries, ({ planId }) => planId);
+  return await Promise.all([...byPlan].map(([planId, its]) => verifyPlan(planId, its, options)));
+}
+
+async function verifyPlan(
+  planId: string,
+  entries: readonly AuditEntry[],
+  options: Parameters<typeof verifyAudit>[1],
+): Promise<PlanAudit> {
+  const chain = verifyChain(entries, planId, options.hash);
+  const report = { planId, entries: entries.length, decisions: 0, recomputed: 0, notRecomputable: 0, closed: false };
+  if (chain.problem) return { ...report, problems: [chain.problem] };
+  const problems: { seq: number; problem: string }[] = [];
+  const tokens = new Map<string, OpenedToken>();
+  const taken = new TakenCalls();
+  for (const { seq, event } of entries) {
+    if (report.closed && event.type !== "outcome") problems.push({ seq, problem: "it follows the end of the plan" });
+    if (event.type === "plan_signed" || event.type === "refresh") {
+      const token = await openPlanToken(event.token, options.keys, options);
+      if (token.valid && token.claims.planId === planId) tokens.set(token.claims.jti, token);
+      else problems.push({ seq, problem: "its token is not one of this plan, agent and key" });
+    } else if (event.type === "decision") {
+      report.decisions++;
+      const answer = verifyDecision(event, tokens.get(event.jti), taken);
+      if (answer === "recomputed") report.recomputed++;
+      else if (answer === "not recomputable") report.notRecomputable++;
+      else problems.push({ seq, problem: answer });
+      taken.add(seq, event);
+    } else if (event.type === "outcome") {
+      if (event.status === "aborted") taken.giveBack(event.decisionSeq);
+    } else if (event.type === "closed") report.closed = true;
+  }
+  return { ...report, problems };
+}
+
+function verifyDecision(record: DecisionRecord, token: OpenedToken | undefined, taken: TakenCalls): string {
+  // A call that was malformed, or refused for an invalid token, is a block whatever it rested on.
+  if (record.args === undefined && record.digest === undefined && record.verdict === "block") return "not recomputable";
+  if (!token) return "it was decided under a token that is not in the log";
+  if (!taken.areIn(record.used)) return "it counts fewer calls than were made before it";
+  if (record.args === undefined) return "not recomputable";
+  const again = recomputeDecision(record, token);
+  return again && agreesWithRecord(record, again) ? "recomputed" : "decided again, it comes out otherwise";
+}
+
+/** The calls that the entries so far have taken of each step. */
+class TakenCalls {
+  readonly #steps = new Map<number, number>();
+  readonly #decisions = new Map<number, number>();
+
+  add(seq: number, { verdict, answer, step }: DecisionRecord): void {
+    if (verdict !== "allow" || answer !== undefined || step === undefined) return;
+    this.#decisions.set(seq, step);
+    this.#steps.set(step, (this.#steps.get(step) ?? 0) + 1);
+  }
+
+  giveBack(seq: number): void {
+    const step = this.#decisions.get(seq);
+    if (step === undefined) return;
+    this.#decisions.delete(seq);
+    this.#steps.set(step, (this.#steps.get(step) ?? 0) - 1);
+  }
+
+  /** Counts may be higher: those of calls whose entry was not written yet, or not at all. */
+  areIn(used: readonly number[]): boolean {
+    return [...this.#steps].every(([step, count]) => (used[step] ?? 0) >= count);
+  }
+}

@@ -1,0 +1,120 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ALICE, NOW } from "../../test/builders.ts";
+import type { Budget } from "../core/index.ts";
+import { type Account, LocalLedger } from "./local-ledger.ts";
+
+const BUDGET: Budget = { principal: { calls: 5, windowSeconds: 60 } };
+const NOTHING = { calls: 0, payoutMicros: 0 };
+
+function aSession(): Account {
+  return { calls: 0, payoutMicros: 0 };
+}
+
+describe("a ledger", () => {
+  test("begins with nothing", () => {
+    expect(new LocalLedger(BUDGET).read(aSession(), ALICE, NOW)).toEqual({ session: NOTHING, principal: NOTHING });
+  });
+
+  test("takes from session and person, and from no one else", () => {
+    const ledger = new LocalLedger(BUDGET);
+    const [one, two] = [aSession(), aSession()];
+    ledger.debit(one, ALICE, { now: NOW, payoutMicros: 7 });
+    ledger.debit(two, ALICE, { now: NOW, payoutMicros: 5 });
+    expect(ledger.read(one, ALICE, NOW)).toEqual({
+      session: { calls: 1, payoutMicros: 7 },
+      principal: { calls: 2, payoutMicros: 12 },
+    });
+    expect(ledger.read(two, "bob@acme.dev", NOW)).toEqual({
+      session: { calls: 1, payoutMicros: 5 },
+      principal: NOTHING,
+    });
+  });
+
+  test("what was read does not change later", () => {
+    const ledger = new LocalLedger(BUDGET);
+    const session = aSession();
+    const before = ledger.read(session, ALICE, NOW);
+    ledger.debit(session, ALICE, { now: NOW, payoutMicros: 7 });
+    expect(before).toEqual({ session: NOTHING, principal: NOTHING });
+  });
+
+  test("people named like what objects inherit are people", () => {
+    const ledger = new LocalLedger(BUDGET);
+    for (const name of ["__proto__", "constructor"])
+      expect(ledger.read(aSession(), name, NOW).principal).toEqual(NOTHING);
+  });
+
+  test("puts back exactly what was taken, once", () => {
+    const amount = fc.nat(1e9);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(amount, fc.nat(3)), { maxLength: 10 }), (debits) => {
+        const ledger = new LocalLedger(BUDGET);
+        const session = aSession();
+        const kept = debits.filter(([, times]) => times === 0);
+        const credits = debits.map(([payoutMicros, times]) => {
+          const credit = ledger.debit(session, ALICE, { now: NOW, payoutMicros });
+          return () => Array.from({ length: times }, credit);
+        });
+        for (const credit of credits) credit();
+        const expected = { calls: kept.length, payoutMicros: kept.reduce((sum, [micros]) => sum + micros, 0) };
+        expect(ledger.read(session, ALICE, NOW)).toEqual({ session: expected, principal: expected });
+      }),
+    );
+  });
+});
+
+describe("a window", () => {
+  test("begins with the first call, not with a look, and ends after its seconds", () => {
+    const ledger = new LocalLedger(BUDGET);
+    const session = aSession();
+    ledger.read(session, ALICE, NOW - 59);
+    ledger.debit(session, ALICE, { now: NOW, payoutMicros: 1 });
+    expect(ledger.read(session, ALICE, NOW + 59).principal).toEqual({ calls: 1, payoutMicros: 1 });
+    expect(ledger.read(session, ALICE, NOW + 60)).toEqual({
+      session: { calls: 1, payoutMicros: 1 },
+      principal: NOTHING,
+    });
+    ledger.debit(session, ALICE, { now: NOW + 60, payoutMicros: 2 });
+    expect(ledger.read(session, ALICE, NOW + 119).principal).toEqual({ calls: 1, payoutMicros: 2 });
+  });
+
+  test("does not get back what an earlier one paid", () => {
+    const ledger = new LocalLedger(BUDGET);
+    const session = aSession();
+    const credit = ledger.debit(session, ALICE, { now: NOW, payoutMicros: 7 });
+    ledger.debit(session, ALICE, { now: NOW + 60, payoutMicros: 1 });
+    credit();
+    expect(ledger.read(session, ALICE, NOW + 60)).toEqual({
+      session: { calls: 1, payoutMicros: 1 },
+      principal: { calls: 1, payoutMicros: 1 },
+    });
+  });
+
+  test("does not begin again when the clock goes back", () => {
+    const ledger = new LocalLedger(BUDGET);
+    ledger.debit(aSession(), ALICE, { now: NOW, payoutMicros: 1 });
+    expect(ledger.read(aSession(), ALICE, NOW - 1000).principal.calls).toBe(1);
+  });
+});
+
+describe("memory", () => {
+  test("is freed of people whose window has ended", () => {
+    const ledger = new LocalLedger(BUDGET);
+    for (let index = 0; index < 1000; index++) {
+      ledger.debit(aSession(), `user-${index}@acme.dev`, { now: NOW + index, payoutMicros: 0 });
+      ledger.debit(aSession(), ALICE, { now: NOW + index, payoutMicros: 0 });
+    }
+    expect(ledger.size).toBeLessThanOrEqual(62);
+    expect(ledger.read(aSession(), "user-999@acme.dev", NOW + 999).principal.calls).toBe(1);
+  });
+
+  test.each([[undefined], [{ session: { calls: 1 } }]])("is not taken for people when %j limits none", (budget) => {
+    const ledger = new LocalLedger(budget);
+    const session = aSession();
+    for (let index = 0; index < 10; index++) ledger.debit(session, `${index}@acme.dev`, { now: NOW, payoutMicros: 1 });
+    ledger.read(session, ALICE, NOW);
+    expect(ledger.size).toBe(0);
+    expect(session).toEqual({ calls: 10, payoutMicros: 10 });
+  });
+});

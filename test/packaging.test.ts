@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { entries } from "../entries.ts";
+import manifest from "../package.json" with { type: "json" };
+import tsconfig from "../tsconfig.json" with { type: "json" };
+
+const exported: Readonly<Record<string, unknown>> = manifest.exports;
+const paths: Readonly<Record<string, unknown>> = tsconfig.compilerOptions.paths;
+
+function subpath(name: string): string {
+  return name === "index" ? "." : `./${name}`;
+}
+
+describe("the package's entries", () => {
+  test.each(Object.entries(entries))(
+    "%s is a file, is exported as what is built of it, and has its path",
+    (name, file) => {
+      expect(existsSync(fileURLToPath(new URL(`../${file}`, import.meta.url)))).toBe(true);
+      expect(exported[subpath(name)]).toEqual({ types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` });
+      expect(paths[`intentlock${subpath(name).slice(1)}`]).toEqual([`./${file}`]);
+    },
+  );
+
+  test("are all that is exported, beside the manifest", () => {
+    expect(new Set(Object.keys(exported))).toEqual(new Set([...Object.keys(entries).map(subpath), "./package.json"]));
+    expect(Object.keys(paths)).toHaveLength(Object.keys(entries).length);
+  });
+
+  test("say what they are for before they say anything else", () => {
+    expect(Object.keys(exported["."] as object)).toEqual(["types", "default"]);
+    expect([manifest.type, manifest.sideEffects]).toEqual(["module", false]);
+  });
+
+  test.each(Object.entries(entries))("%s can be imported", async (name, file) => {
+    const loaded: object = await import(new URL(`../${file}`, import.meta.url).href);
+    expect(Object.keys(loaded).length, name).toBeGreaterThan(0);
+    expect(loaded).not.toHaveProperty("default");
+  });
+
+  test("share their classes", async () => {
+    const root = await import("intentlock");
+    const core = await import("intentlock/core");
+    const gates = await import("intentlock/gates");
+    expect([root.IntentlockError, root.LocalGate]).toEqual([core.IntentlockError, gates.LocalGate]);
+  });
+});
