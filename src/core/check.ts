@@ -161,7 +161,9 @@ function chooseStep(
       step: usedUp,
     };
   }
-  const detail = `the plan has ${call.tool}, but not with this value of ${JSON.stringify((failing ?? "").slice(0, 100))}`;
+  const name = failing ?? "";
+  const how = Object.hasOwn(call.args, name) ? "with this value of" : "without";
+  const detail = `the plan has ${call.tool}, but not ${how} ${JSON.stringify(name.slice(0, 100))}`;
   return { reason: "not_in_plan", stage: "plan", detail };
 }
 

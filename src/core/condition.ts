@@ -48,7 +48,6 @@ export type CompiledCondition = (value: Json | undefined, budget: MatchBudget) =
 const json = z.custom<Json>();
 const glob = patternSchema((pattern) => compileGlob(pattern));
 const regex = patternSchema(compileRegex);
-const EMPTY = "give at least one operator";
 const positive = {
   eq: json.optional(),
   in: z.array(json).max(1000).optional(),
@@ -58,12 +57,19 @@ const positive = {
   gte: z.number().optional(),
 };
 
-export const planConditionSchema = notEmpty(closedObject(positive), EMPTY) as z.ZodType<PlanCondition>;
-export const policyConditionSchema = notEmpty(
+export const planConditionSchema = conditionSchema(closedObject(positive)) as z.ZodType<PlanCondition>;
+export const policyConditionSchema = conditionSchema(
   closedObject({ ...positive, notIn: z.array(json).max(1000).optional(), notGlob: glob.optional() }),
-  EMPTY,
 ) as z.ZodType<PolicyCondition>;
 export const globSchema: z.ZodType<string> = glob;
+
+/** `to: bob` instead of `to: { eq: bob }` is the likeliest slip of all. */
+function conditionSchema(operators: z.ZodType): z.ZodType {
+  return z
+    .unknown()
+    .refine((value) => isJsonObject(value), "expected a condition, like { eq: VALUE } or { glob: PATTERN }")
+    .pipe(notEmpty(operators, "give at least one operator"));
+}
 
 /** Text that the compiler takes; what is wrong with it otherwise is the compiler's to say. */
 export function patternSchema(compile: (pattern: string) => unknown): z.ZodType<string> {

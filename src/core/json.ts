@@ -194,7 +194,12 @@ function at(part: string | number, error: unknown): JsonProblem {
 }
 
 function toProblem(error: unknown): JsonProblem {
-  return error instanceof JsonProblem ? error : new JsonProblem([], "reading it threw an error");
+  try {
+    if (error instanceof JsonProblem) return error;
+  } catch {
+    // What a getter threw can itself throw when it is looked at.
+  }
+  return new JsonProblem([], "reading it threw an error");
 }
 
 function jsonBytes(value: Json): number {

@@ -27,7 +27,7 @@ import { cutIssues, MAX_ISSUES, type SchemaIssue, toIssue } from "./schema.ts";
  * than 1 MiB
  */
 export function parsePolicy(text: string): Policy {
-  if (typeof text !== "string") throw new PolicyError([{ path: "", message: "expected the text of a policy" }]);
+  if (typeof text !== "string") throw new PolicyError([{ path: "", message: "expected the text of a policy, in YAML" }]);
   if (text.length > MAX_POLICY_BYTES || new TextEncoder().encode(text).length > MAX_POLICY_BYTES) {
     throw new PolicyError([{ path: "", message: `a policy has at most ${MAX_POLICY_BYTES} bytes` }]);
   }
@@ -57,7 +57,7 @@ function parseYaml(text: string, lines: LineCounter): Document {
     ({ code, message, pos: [offset] }): Problem => ({ message: IN_WORDS[code] ?? message, offset }),
   );
   visit(document, (_key, node) => {
-    if (isNode(node) && (isAlias(node) || node.anchor)) {
+    if (isNode(node) && (isAlias(node) ? node.source !== "" : node.anchor)) {
       problems.push({ message: "anchors and aliases are not allowed", offset: node.range?.[0] ?? 0 });
     }
     if (isNode(node) && node.tag) problems.push({ message: "tags are not allowed", offset: node.range?.[0] ?? 0 });
@@ -66,6 +66,7 @@ function parseYaml(text: string, lines: LineCounter): Document {
   });
   if (second) problems.push({ message: "a policy is one document", offset: second.range[0] });
   else if (isEmpty(document) && problems.length === 0) problems.push({ message: EMPTY, offset: 0 });
+  else if (isScalar(document.contents)) problems.push({ message: SCALAR, offset: 0 });
   if (problems.length === 0) return document;
   throw new PolicyError(
     cutIssues(problems.map(({ message, offset }): Issue => ({ path: "", message, ...place(lines, offset) }))),
@@ -74,8 +75,11 @@ function parseYaml(text: string, lines: LineCounter): Document {
 
 const EMPTY = "the policy is empty; it has the fields version, default and rules";
 
+const SCALAR = "expected the text of a policy, not one word; if it is a file's name, read the file";
+
 /** What the YAML library says so that only its author understands it. */
 const IN_WORDS: { readonly [code in ErrorCode]?: string } = {
+  BAD_ALIAS: "put text that begins with * or & in quotes",
   BLOCK_AS_IMPLICIT_KEY: 'a second ":" on one line; put text that has one in quotes, or check the indentation',
   NON_STRING_KEY: "a key has to be plain text",
 };

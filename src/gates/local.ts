@@ -50,6 +50,9 @@ export interface LocalGateOptions {
  * `hold_requires_server`.
  *
  * @example
+ * import { readFile } from "node:fs/promises";
+ * import { LocalGate, MemoryAuditSink } from "intentlock/gates";
+ *
  * const gate = new LocalGate({ policy: await readFile("policy.yaml", "utf8"), audit: new MemoryAuditSink() });
  */
 export class LocalGate implements Gate {
@@ -66,6 +69,12 @@ export class LocalGate implements Gate {
 
   /** @throws PolicyError if the policy is not valid, IntentlockError `ERR_INVALID_OPTIONS` if something else is not */
   constructor(options: LocalGateOptions) {
+    if (options?.policy === undefined) {
+      throw new IntentlockError("ERR_INVALID_OPTIONS", "policy: expected the text of a policy, or a parsed one");
+    }
+    if (options.audit !== undefined && typeof options.audit.append !== "function") {
+      throw new IntentlockError("ERR_INVALID_OPTIONS", "audit: expected a sink, like new MemoryAuditSink()");
+    }
     const budget = options.budget === undefined ? undefined : parseBudget(options.budget);
     this.#ttlSeconds = assertSeconds(options.planTtlSeconds ?? 900, "planTtlSeconds");
     this.#maxAgeSeconds = assertSeconds(options.planMaxAgeSeconds ?? 86_400, "planMaxAgeSeconds");

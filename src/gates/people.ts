@@ -24,6 +24,9 @@ export async function resolveUser(named: User, people: People | undefined): Prom
  * are not lists: the letters of `"intern"` are groups that no rule is about
  */
 export function toUser(input: UserInput): User {
+  if (typeof input !== "string" && (typeof input !== "object" || input === null)) {
+    throw new IntentlockError("ERR_INVALID_OPTIONS", "user: expected an e-mail address, or { email, roles, groups }");
+  }
   const { email: given, roles = [], groups = [] } = typeof input === "string" ? { email: input } : input;
   const email = normalizeEmail(given);
   if (email === undefined) throw new IntentlockError("ERR_UNKNOWN_USER", "The user's e-mail address is not one");

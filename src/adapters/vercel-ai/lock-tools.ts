@@ -4,6 +4,7 @@ import type { RunResult, Session, SessionCall } from "../../session/index.ts";
 import { BlockedError } from "./blocked-error.ts";
 import { type AnyTool, assertCovered, findGaps, readToolCaller } from "./coverage.ts";
 import { describeTool } from "./describe-tool.ts";
+import { omitUndefined } from "./omit-undefined.ts";
 
 export interface LockToolsOptions {
   readonly session: Session;
@@ -89,7 +90,7 @@ function lockExecute({ name, tool, session, fingerprint }: ToLock, execute: Exec
     return {
       callId: options?.toolCallId ?? crypto.randomUUID(),
       tool: name,
-      args,
+      args: omitUndefined(args),
       fingerprint: await fingerprint(),
       signal: options?.abortSignal,
     };
