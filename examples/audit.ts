@@ -5,8 +5,7 @@
  * chain and decide everything again from the signed token. A changed entry shows.
  */
 import { generateText, isStepCount, tool } from "ai";
-import { type AuditEntry, generateSigningKey, LocalGate, MemoryAuditSink } from "intentlock";
-import { agreesWithRecord, openPlanToken, recomputeDecision, verifyChain } from "intentlock/core";
+import { LocalGate, MemoryAuditSink, verifyAudit } from "intentlock";
 import { withIntentlock } from "intentlock/vercel-ai";
 import { z } from "zod";
 import { call, scriptedModel } from "./scripted-model.ts";
@@ -31,9 +30,8 @@ default: block
 rules:
   - { id: planned, match: { inPlan: true }, decision: allow }
 `;
-const signingKey = await generateSigningKey();
 const audit = new MemoryAuditSink();
-const gate = new LocalGate({ policy, signingKey, audit, agent: "rent-agent" });
+const gate = new LocalGate({ policy, audit });
 const task = "Pay the landlord 900 euros";
 const locked = await withIntentlock(tools, {
   gate,
@@ -48,28 +46,17 @@ const locked = await withIntentlock(tools, {
 await generateText({ ...locked.settings, prompt: task, stopWhen: isStepCount(20) });
 await gate.close();
 
-const { planId } = locked.session;
-const chain = verifyChain(audit.entries, planId);
-console.log(`chain: ${chain.problem ? chain.problem.problem : "verified"}`);
-
-const [first] = audit.entries;
-if (first?.event.type !== "plan_signed") throw new Error("the first entry is the signed plan");
-const token = await openPlanToken(first.event.token, [signingKey.publicKey], { audience: "rent-agent" });
-let isSound = chain.problem === undefined;
+const options = { keys: [await gate.publicKey()], audience: gate.agent };
 for (const { seq, event } of audit.entries) {
-  if (event.type !== "decision") {
-    console.log(seq, event.type);
-    continue;
-  }
-  const again = recomputeDecision(event, token);
-  const agrees = again !== undefined && agreesWithRecord(event, again);
-  isSound &&= agrees;
-  console.log(seq, event.type, event.tool, event.verdict, event.reason ?? "", agrees ? "(recomputed)" : "(WRONG)");
+  console.log(seq, event.type, ...(event.type === "decision" ? [event.tool, event.verdict, event.reason ?? ""] : []));
 }
+const [log] = await verifyAudit(audit.entries, options);
+console.log(`${log?.recomputed} of ${log?.decisions} decisions recomputed, ${log?.problems.length} problems`);
 
-const forged = structuredClone(audit.entries) as AuditEntry[];
-const blocked = forged.findIndex(({ event }) => event.type === "decision" && event.verdict === "block");
-forged[blocked] = { ...forged[blocked], at: 0 } as AuditEntry;
-const { problem } = verifyChain(forged, planId);
-console.log(`after a change of entry ${blocked}: entry ${problem?.seq}: ${problem?.problem}`);
-if (!isSound || !problem) process.exitCode = 1;
+const forged = audit.entries.map((entry) => (entry.seq === 3 ? { ...entry, at: 0 } : entry));
+const [broken] = await verifyAudit(forged, options);
+console.log(
+  "after a change of entry 3:",
+  ...(broken?.problems.map(({ seq, problem }) => `entry ${seq}: ${problem}`) ?? []),
+);
+if (log?.recomputed !== 2 || log.problems.length > 0 || broken?.problems.length === 0) process.exitCode = 1;

@@ -5,16 +5,14 @@
  * same model, tools and task. No key, no network. Exits with 1 unless the attack works in act 1 and fails in act 2.
  */
 import { readFile } from "node:fs/promises";
-import { type Decision, generateSigningKey, LocalGate, MemoryAuditSink } from "intentlock";
+import { type Decision, LocalGate, MemoryAuditSink, verifyAudit } from "intentlock";
 import { withIntentlock } from "intentlock/vercel-ai";
 import { FakeGithub, REPO, SECRET, TRAP } from "./fake-github.ts";
 import { createGithubTools } from "./github-tools.ts";
 import { createNaiveModel } from "./naive-model.ts";
 import { runAgent } from "./run-agent.ts";
 import { printFact, printPlan, printTable, printTitle } from "./table.ts";
-import { verifyAudit } from "./verify-audit.ts";
 
-const agent = "triage-agent";
 const task = `Triage the open issues of ${REPO}: label them, ask for details.`;
 
 console.log(`Task:    ${task}\nIssue 2: ${TRAP}`);
@@ -35,10 +33,9 @@ async function runUnlocked(): Promise<boolean> {
 async function runLocked(): Promise<boolean> {
   printTitle("Act 2: the same agent with Intentlock");
   const github = new FakeGithub();
-  const signingKey = await generateSigningKey();
   const audit = new MemoryAuditSink();
   const policy = await readFile(new URL("policy.yaml", import.meta.url), "utf8");
-  const gate = new LocalGate({ policy, signingKey, audit, agent });
+  const gate = new LocalGate({ policy, audit });
   const decisions = new Map<string, Decision>();
   const locked = await withIntentlock(createGithubTools(github), {
     gate,
@@ -53,10 +50,11 @@ async function runLocked(): Promise<boolean> {
   printTable(await runAgent(locked.settings, { task, repo: REPO, decisions }));
   await gate.close();
   const { leaked, triaged } = printOutcome(github);
-  const { chainHolds, decided, recomputed } = await verifyAudit(audit.entries, { key: signingKey.publicKey, agent });
-  const proven = chainHolds && decided > 0 && recomputed === decided;
-  const chain = `${audit.entries.length} audit entries, ${chainHolds ? "chain verified" : "chain broken"}`;
-  printFact(proven, `${chain}; ${recomputed} of ${decided} decisions recomputed from tokens`);
+  const keys = [await gate.publicKey()];
+  const [log] = await verifyAudit(audit.entries, { keys, audience: gate.agent });
+  const proven = log !== undefined && log.problems.length === 0 && log.recomputed === log.decisions;
+  const chain = `${audit.entries.length} audit entries, ${proven ? "chain verified" : "not verified"}`;
+  printFact(proven, `${chain}; ${log?.recomputed} of ${log?.decisions} decisions recomputed from tokens`);
   const tried = [...decisions.values()].some(({ verdict }) => verdict === "block");
   return tried && !leaked && triaged && proven;
 }

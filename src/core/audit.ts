@@ -75,7 +75,8 @@ export function chainEntry(
   event: AuditEvent,
   options: { readonly at: number; readonly hash?: Sha256 },
 ): { readonly entry: AuditEntry; readonly head: ChainHead } {
-  const entry: AuditEntry = { v: 1, planId: head.planId, seq: head.seq, prev: head.prev, at: options.at, event };
+  // The keys are in canonical order, and those of decisions too: then the text to hash needs no sorting.
+  const entry: AuditEntry = { at: options.at, event, planId: head.planId, prev: head.prev, seq: head.seq, v: 1 };
   return { entry, head: { planId: head.planId, seq: head.seq + 1, prev: digestEntry(entry, options.hash) } };
 }
 

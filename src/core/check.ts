@@ -1,8 +1,9 @@
 import { checkBudget, type Ledger } from "./budget.ts";
+import { canonicalJson } from "./canonical-json.ts";
 import type { CompiledRule } from "./compile-policy.ts";
-import type { CompiledToken } from "./compile-token.ts";
+import type { CompiledToken, CompiledTool } from "./compile-token.ts";
 import { type MatchBudget, MatchBudgetExceeded, newMatchBudget } from "./condition.ts";
-import { digest, type Sha256 } from "./digest.ts";
+import { digestText, type Sha256 } from "./digest.ts";
 import { copyJson, isJsonObject, type JsonObject, JsonProblem, MAX_ARGS_BYTES } from "./json.ts";
 import { isToolName } from "./names.ts";
 import { type CompiledStep, findFailingArg } from "./plan.ts";
@@ -72,7 +73,8 @@ export function check(input: CheckInput): Decision {
 
 /** Digest of the action that a call is: the tool's name and the arguments. @throws IntentlockError `ERR_INVALID_JSON` */
 export function digestCall(call: { readonly tool: string; readonly args: unknown }, hash?: Sha256): string {
-  return digest({ tool: call.tool, args: call.args }, "call", hash);
+  // Put together by hand, so that arguments that are frozen are not copied again.
+  return digestText(`{"args":${canonicalJson(call.args)},"tool":${canonicalJson(call.tool)}}`, "call", hash);
 }
 
 function decide(input: CheckInput): Decision {
@@ -90,18 +92,26 @@ function decide(input: CheckInput): Decision {
     return blockDecision(nameCall(given, planId), { reason: "token_expired", stage: "token", detail });
   }
   const { callId, tool, args: unread, fingerprint } = given;
-  if (!isNamed({ callId, tool, fingerprint })) {
+  // A name that the plan has is well-formed: the plan was checked.
+  const entry = typeof tool === "string" ? token.tool(tool) : undefined;
+  if (
+    !isShortText(callId) ||
+    !(entry || isToolName(tool)) ||
+    !(fingerprint === undefined || isShortText(fingerprint))
+  ) {
     const detail = "the call id, the tool's name or its fingerprint is not well-formed";
     return blockDecision(nameCall({ callId, tool }, planId), malformed(detail));
   }
   const args = copyJson(unread, MAX_ARGS_BYTES);
   if (!isJsonObject(args)) throw new JsonProblem([], "not an object");
-  return decideParsed(token, { callId, tool, args, fingerprint, planId }, { used, now, evidence });
+  return decideParsed(token, { callId, tool, args, fingerprint, planId, entry }, { used, now, evidence });
 }
 
 interface ParsedCall extends CallName {
   readonly args: JsonObject;
   readonly fingerprint: string | undefined;
+  /** What the token says of the tool. */
+  readonly entry: CompiledTool | undefined;
 }
 
 /** What a decision rests on beside the token and the call. */
@@ -112,7 +122,7 @@ interface Facts {
 }
 
 function decideParsed(token: CompiledToken, call: ParsedCall, facts: Facts): Decision {
-  const entry = token.tool(call.tool);
+  const { entry } = call;
   if (!entry) {
     const detail = `no step of the plan uses ${call.tool}`;
     return blockDecision(call, { reason: "not_in_plan", stage: "plan", detail });
@@ -124,12 +134,17 @@ function decideParsed(token: CompiledToken, call: ParsedCall, facts: Facts): Dec
   const budget = newMatchBudget();
   const step = chooseStep(entry.steps, call, facts.used, budget);
   if (typeof step !== "number") return blockDecision(call, step);
-  const rule = entry.rules.find(({ matches }) => matches(call.args, budget));
+  const rule = findRule(entry.rules, call.args, budget);
   if (!rule) {
     const detail = "no rule of the policy allows it";
     return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail, step });
   }
   return applyRule(token, call, { rule, step, facts });
+}
+
+function findRule(rules: readonly CompiledRule[], args: JsonObject, budget: MatchBudget): CompiledRule | undefined {
+  for (const rule of rules) if (rule.matches(args, budget)) return rule;
+  return undefined;
 }
 
 /** The first step that matches and has calls left, or why there is none. */

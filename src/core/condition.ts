@@ -67,7 +67,7 @@ export const globSchema: z.ZodType<string> = glob;
 function conditionSchema(operators: z.ZodType): z.ZodType {
   return z
     .unknown()
-    .refine((value) => isJsonObject(value), "expected a condition, like { eq: VALUE } or { glob: PATTERN }")
+    .refine((value): boolean => isJsonObject(value), "expected a condition, like { eq: VALUE } or { glob: PATTERN }")
     .pipe(notEmpty(operators, "give at least one operator"));
 }
 
@@ -110,6 +110,8 @@ function not(test: CompiledCondition): CompiledCondition {
 }
 
 function equalsOneOf(values: readonly Json[]): CompiledCondition {
+  const [only] = values;
+  if (values.length === 1 && (typeof only !== "object" || only === null)) return (value) => value === only;
   const scalars = new Set<Json>(values.filter((value) => typeof value !== "object" || value === null));
   const structures = values.filter((value) => typeof value === "object" && value !== null);
   return (value, budget) => {

@@ -18,5 +18,10 @@ export const portableSha256: Sha256 = (text) => bytesToHex(sha256(utf8ToBytes(te
  * @throws IntentlockError `ERR_INVALID_JSON` as {@link canonicalJson} does
  */
 export function digest(value: unknown, domain: DigestDomain = "json", hash: Sha256 = portableSha256): string {
-  return `sha256:${hash(`intentlock/${domain}/v1\n${canonicalJson(value)}`)}`;
+  return digestText(canonicalJson(value), domain, hash);
+}
+
+/** {@link digest} of a value whose canonical JSON this is. */
+export function digestText(text: string, domain: DigestDomain, hash: Sha256 = portableSha256): string {
+  return `sha256:${hash(`intentlock/${domain}/v1\n${text}`)}`;
 }

@@ -54,6 +54,8 @@ export function compileGlob(pattern: string, options: { readonly ignoreCase?: bo
     if (parts.every((part) => typeof part === "string")) literals.push(parts.join("/"));
     else wildcards.push(describe(minimatch, parts));
   }
+  // What the only wildcard alternative begins with: most texts differ from it there.
+  const prefix = wildcards.length === 1 && !nocase ? literalPrefix(wildcards[0]?.minimatch.pattern ?? "") : "";
   const fixedWork = 500 + 10 * literals.length + 500 * wildcards.length;
   const workPerUnit = wildcards.reduce((sum, wildcard) => sum + wildcard.workPerUnit, wildcards.length > 0 ? 10 : 0);
   const largest: Shape = {
@@ -64,6 +66,7 @@ export function compileGlob(pattern: string, options: { readonly ignoreCase?: bo
     work: (length) => fixedWork + workPerUnit * length,
     matches: (text) => {
       if (literals.includes(text)) return true;
+      if (!text.startsWith(prefix)) return false;
       const shape = wildcards.length > 0 ? shapeOf(text, largest) : undefined;
       return shape !== undefined && wildcards.some((wildcard) => matchesExactly(wildcard, text, shape));
     },
@@ -140,4 +143,8 @@ function segmentWork(segment: string, nocase: boolean): number {
   if (/^[^*?[\\]*(?:[*?]+[^*?[\\]*)?$/.test(segment)) return nocase ? 60 : 0;
   const longest = Math.max(...segment.split("*").map((piece) => piece.length));
   return 60 + longest * (nocase ? 40 : 15);
+}
+
+function literalPrefix(pattern: string): string {
+  return pattern.slice(0, pattern.search(/[*?[\\]/));
 }

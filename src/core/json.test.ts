@@ -4,6 +4,7 @@ import { anyJson, anything } from "../../test/arbitraries.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import {
   copyJson,
+  freezeArgs,
   freezeJson,
   isJsonObject,
   type Json,
@@ -363,3 +364,27 @@ function reversed(value: Json): Json {
       .map(([key, item]) => [key, reversed(item)]),
   );
 }
+
+describe("freezeArgs", () => {
+  test.each<[string, unknown, Json]>([
+    ["leaves out a field", { a: 1, b: undefined }, { a: 1 }],
+    ["leaves out a field deep inside", { a: [{ b: undefined, c: null }] }, { a: [{ c: null }] }],
+    [
+      "keeps a field called __proto__ a field",
+      JSON.parse('{"__proto__":{"a":1}}'),
+      JSON.parse('{"__proto__":{"a":1}}'),
+    ],
+  ])("%s", (_name, args, expected) => {
+    expect(freezeArgs(args)).toStrictEqual(expected);
+    expect(Object.isFrozen(freezeArgs(args))).toBe(true);
+  });
+
+  test("refuses an item of a list that is undefined", () => {
+    expect(() => freezeArgs({ a: [undefined] })).toThrow("undefined is not JSON");
+  });
+
+  test("bounds what fields without a value hide", () => {
+    expect(() => freezeArgs({ a: undefined, b: "x".repeat(MAX_ARGS_BYTES) })).toThrow("larger than");
+    expect(() => freezeArgs(expandingGraph(40))).toThrow("larger than");
+  });
+});

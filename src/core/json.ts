@@ -41,14 +41,25 @@ const frozen = new WeakMap<object, number>();
  * lone surrogate, a cycle), for nesting past {@link MAX_JSON_DEPTH} and for more than `maxBytes` of JSON text.
  */
 export function copyJson(value: unknown, maxBytes: number = MAX_JSON_BYTES): Json {
-  return copySized(value, maxBytes).copy;
+  // The way that calls through a gate take: their arguments are frozen.
+  const known = typeof value === "object" && value !== null ? frozen.get(value) : undefined;
+  if (known !== undefined && known <= maxBytes) return value as Json;
+  return copySized(value, { maxBytes, omitUndefined: false }).copy;
 }
 
 /** {@link copyJson}, deeply frozen, and remembered, so that copying it again costs nothing. @throws JsonProblem as there */
-export function freezeJson(value: unknown, maxBytes?: number): Json {
-  const { copy, most } = copySized(value, maxBytes ?? MAX_JSON_BYTES);
-  freezeDeep(copy, most);
-  return copy;
+export function freezeJson(value: unknown, maxBytes: number = MAX_JSON_BYTES): Json {
+  return freezeSized(copySized(value, { maxBytes, omitUndefined: false }));
+}
+
+/**
+ * The arguments of a call, frozen, without fields that are undefined: schemas make such fields of what a model left out,
+ * and no tool can tell them from missing ones.
+ *
+ * @throws JsonProblem as {@link copyJson} does, and for more than {@link MAX_ARGS_BYTES}
+ */
+export function freezeArgs(args: unknown): Json {
+  return freezeSized(copySized(args, { maxBytes: MAX_ARGS_BYTES, omitUndefined: true }));
 }
 
 /**
@@ -81,16 +92,25 @@ function isArray(value: Json): value is readonly Json[] {
 }
 
 /** The bounds of the JSON text's length in bytes, kept while copying: a character is 1 to 6 bytes of it. */
-interface Size {
+interface Size extends CopyOptions {
   least: number;
   most: number;
+}
+
+interface CopyOptions {
   readonly maxBytes: number;
+  readonly omitUndefined: boolean;
+}
+
+interface SizedCopy {
+  readonly copy: Json;
+  readonly most: number;
 }
 
 /** The copy and the most bytes of its text. What was frozen before is its own copy, but not below every limit. */
-function copySized(value: unknown, maxBytes: number): { readonly copy: Json; readonly most: number } {
+function copySized(value: unknown, { maxBytes, omitUndefined }: CopyOptions): SizedCopy {
   const known = typeof value === "object" && value !== null ? frozen.get(value) : undefined;
-  const size: Size = { least: 0, most: known ?? 0, maxBytes };
+  const size: Size = { least: 0, most: known ?? 0, maxBytes, omitUndefined };
   try {
     const copy = known === undefined ? copyValue(value, 1, size) : (value as Json);
     if (size.most > maxBytes && jsonBytes(copy) > maxBytes) throw tooLarge(maxBytes);
@@ -135,13 +155,14 @@ function copyArray(value: readonly unknown[], depth: number, size: Size): Json {
   const copy: Json[] = [];
   const length = value.length;
   grow(size, 2, 2);
-  for (let index = 0; index < length; index++) {
-    try {
+  let index = 0;
+  try {
+    for (; index < length; index++) {
       copy.push(copyValue(value[index], depth + 1, size));
-    } catch (error) {
-      throw at(index, error);
+      grow(size, index === 0 ? 0 : 1, 1);
     }
-    grow(size, index === 0 ? 0 : 1, 1);
+  } catch (error) {
+    throw at(index, error);
   }
   return copy;
 }
@@ -150,17 +171,22 @@ function copyObject(value: object, depth: number, size: Size): Json {
   if (!isPlain(value)) throw new JsonProblem([], `${className(value)} is not JSON`);
   const copy: Record<string, Json> = {};
   grow(size, 1, 2);
-  for (const key of Object.keys(value)) {
-    try {
+  const keys = Object.keys(value);
+  let current = "";
+  try {
+    for (const key of keys) {
+      current = key;
+      const given = (value as Record<string, unknown>)[key];
+      if (given === undefined && size.omitUndefined) continue;
       copyString(key, size);
       grow(size, 2, 2);
-      const item = copyValue((value as Record<string, unknown>)[key], depth + 1, size);
+      const item = copyValue(given, depth + 1, size);
       // Assigning to `__proto__` would set the prototype instead of an own property.
       if (key === "__proto__") Object.defineProperty(copy, key, { value: item, enumerable: true, configurable: true });
       else copy[key] = item;
-    } catch (error) {
-      throw at(key, error);
     }
+  } catch (error) {
+    throw at(current, error);
   }
   return copy;
 }
@@ -204,6 +230,11 @@ function toProblem(error: unknown): JsonProblem {
 
 function jsonBytes(value: Json): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
+function freezeSized({ copy, most }: SizedCopy): Json {
+  freezeDeep(copy, most);
+  return copy;
 }
 
 function freezeDeep(value: Json, most: number): void {

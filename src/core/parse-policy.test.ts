@@ -305,6 +305,7 @@ describe("says where the problem is", () => {
 
 describe("refuses as YAML", () => {
   const TAG = "tags are not allowed";
+  const ONE_WORD = "expected the text of a policy, not one word; if it is a file's name, read the file";
   const COLON = 'a second ":" on one line; put text that has one in quotes, or check the indentation';
   const ANCHOR = "anchors and aliases are not allowed";
   const EMPTY = "1:1 the policy is empty; it has the fields version, default and rules";
@@ -314,7 +315,13 @@ describe("refuses as YAML", () => {
     ["only white space", " \n\n", [EMPTY]],
     ["only a comment", "# later\n", [EMPTY]],
     ["an empty document", "---\n...\n", [EMPTY]],
-    ["a scalar", "42", ["1:1 expected an object"]],
+    ["a scalar", "42", [`1:1 ${ONE_WORD}`]],
+    ["the name of a file", "policy.yaml", [`1:1 ${ONE_WORD}`]],
+    [
+      "an asterisk without quotes",
+      `${HEAD}rules:\n  - id: a\n    match: { tool: * }\n`,
+      ["5:20 put text that begins with * or & in quotes"],
+    ],
     ["a list", "- 1", ["1:1 expected an object"]],
     ["an open bracket", "version: 1\n  default: [", [`1:10 ${COLON}`]],
     ["a tab as indentation", `${HEAD}rules:\n\t- id: a\n`, ["4:1 Tabs are not allowed as indentation"]],

@@ -27,7 +27,8 @@ import { cutIssues, MAX_ISSUES, type SchemaIssue, toIssue } from "./schema.ts";
  * than 1 MiB
  */
 export function parsePolicy(text: string): Policy {
-  if (typeof text !== "string") throw new PolicyError([{ path: "", message: "expected the text of a policy, in YAML" }]);
+  if (typeof text !== "string")
+    throw new PolicyError([{ path: "", message: "expected the text of a policy, in YAML" }]);
   if (text.length > MAX_POLICY_BYTES || new TextEncoder().encode(text).length > MAX_POLICY_BYTES) {
     throw new PolicyError([{ path: "", message: `a policy has at most ${MAX_POLICY_BYTES} bytes` }]);
   }

@@ -110,7 +110,11 @@ describe("refuses", () => {
       step({ args: JSON.parse('{"__proto__":{}}') }),
       ["steps[0].args.__proto__: give at least one operator"],
     ],
-    ["a value instead of a condition", step({ args: { a: "x" } }), ["steps[0].args.a: expected an object"]],
+    [
+      "a value instead of a condition",
+      step({ args: { a: "x" } }),
+      ["steps[0].args.a: expected a condition, like { eq: VALUE } or { glob: PATTERN }"],
+    ],
     ["no arguments", step({ args: null }), ["steps[0].args: empty; expected an object"]],
     ["a list of arguments", step({ args: [] }), ["steps[0].args: expected an object"]],
     ["maxCalls 0", step({ maxCalls: 0 }), ["steps[0].maxCalls: expected at least 1"]],

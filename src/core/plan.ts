@@ -94,7 +94,7 @@ function listNames(tools: ReadonlySet<string>): string {
 export interface CompiledStep {
   readonly index: number;
   readonly maxCalls: number;
-  readonly args: readonly (readonly [name: string, holds: CompiledCondition])[];
+  readonly args: CompiledArgs;
 }
 
 /** The steps of a plan by the name of their tool, in the plan's order. @throws PatternError for a pattern out of bounds */
@@ -110,15 +110,15 @@ export function compilePlan(plan: Plan): ReadonlyMap<string, readonly CompiledSt
   return byTool;
 }
 
-export type CompiledArgs = readonly (readonly [name: string, holds: CompiledCondition])[];
+export type CompiledArgs = readonly { readonly name: string; readonly holds: CompiledCondition }[];
 
 export function compileArgs(args: Readonly<Record<string, PlanCondition>> | undefined): CompiledArgs {
-  return Object.entries(args ?? {}).map(([name, condition]) => [name, compileCondition(condition)]);
+  return Object.entries(args ?? {}).map(([name, condition]) => ({ name, holds: compileCondition(condition) }));
 }
 
 /** The name of the first argument that fails its condition; undefined if all hold. Own properties only. */
 export function findFailingArg(conditions: CompiledArgs, args: JsonObject, budget: MatchBudget): string | undefined {
-  for (const [name, holds] of conditions) {
+  for (const { name, holds } of conditions) {
     if (!holds(Object.hasOwn(args, name) ? args[name] : undefined, budget)) return name;
   }
   return undefined;

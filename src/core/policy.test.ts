@@ -194,7 +194,7 @@ describe("refuses", () => {
     [
       "a value instead of a condition",
       policyOf(aRule({ match: { args: { x: "acme" } } })),
-      ["rules[0].match.args.x: expected an object"],
+      ["rules[0].match.args.x: expected a condition, like { eq: VALUE } or { glob: PATTERN }"],
     ],
     ["user null", policyOf(aRule({ match: { user: null } })), ["rules[0].match.user: empty; expected an object"]],
     ["user empty", policyOf(aRule({ match: { user: {} } })), ["rules[0].match.user: give at least one field"]],

@@ -129,17 +129,11 @@ export function nameCall(call: unknown, planId: string): CallName {
 export function blockDecision(call: CallName, block: Block): BlockDecision {
   const { reason, stage, detail, step, rule } = block;
   const meaning = rule === undefined ? explainReason(reason) : "A rule of the policy forbids this action.";
-  return {
-    verdict: "block",
-    callId: call.callId,
-    tool: call.tool,
-    planId: call.planId,
-    reason,
-    message: `Blocked by Intentlock (${reason}): ${shorten(detail, MAX_DETAIL_CHARACTERS)}\n${meaning}`,
-    stage,
-    ...(step === undefined ? {} : { step }),
-    ...(rule === undefined ? {} : { rule }),
-  };
+  const { callId, tool, planId } = call;
+  const message = `Blocked by Intentlock (${reason}): ${shorten(detail, MAX_DETAIL_CHARACTERS)}\n${meaning}`;
+  const decision = { verdict: "block", callId, tool, planId, reason, message, stage } as const;
+  const placed = step === undefined ? decision : { ...decision, step };
+  return rule === undefined ? placed : { ...placed, rule };
 }
 
 /** What a reason means, in one plain sentence. */

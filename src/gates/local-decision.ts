@@ -122,24 +122,23 @@ function describeDecision(
 ): DecisionRecord {
   const { used, now, evidence, checked, answer, redact } = rest;
   return {
-    type: "decision",
-    jti: opened.valid ? opened.claims.jti : "",
+    // In the order of canonical JSON, see chainEntry().
+    ...(answer && { answer: answer.reason }),
+    ...(call.digest !== undefined && !redact && { args: call.args }),
     // As the decision names them: those of the call may be anything.
     callId: checked.callId,
-    tool: checked.tool,
-    ...(call.digest !== undefined && {
-      ...(call.fingerprint !== undefined && { fingerprint: call.fingerprint }),
-      digest: call.digest,
-      ...(!redact && { args: call.args }),
-    }),
-    used,
-    now,
+    ...(call.digest !== undefined && { digest: call.digest }),
     ...(evidence && { evidence }),
-    verdict: checked.verdict,
+    ...(call.digest !== undefined && call.fingerprint !== undefined && { fingerprint: call.fingerprint }),
+    jti: opened.valid ? opened.claims.jti : "",
+    now,
     ...(checked.verdict === "block" && { reason: checked.reason }),
-    ...(checked.step !== undefined && { step: checked.step }),
     ...(checked.rule !== undefined && { rule: checked.rule }),
-    ...(answer && { answer: answer.reason }),
+    ...(checked.step !== undefined && { step: checked.step }),
+    tool: checked.tool,
+    type: "decision",
+    used,
+    verdict: checked.verdict,
   };
 }
 

@@ -12,7 +12,7 @@ import {
   parsePolicy,
   verifyChain,
 } from "../core/index.ts";
-import { MemoryAuditSink } from "./audit-sink.ts";
+import { type AuditSink, MemoryAuditSink } from "./audit-sink.ts";
 import type { GateCall } from "./gate.ts";
 import { LocalGate, type LocalGateOptions } from "./local.ts";
 
@@ -42,6 +42,7 @@ describe("options", () => {
   });
 
   test.each<[Partial<LocalGateOptions>]>([
+    [{ audit: [] as unknown as AuditSink }],
     [{ planTtlSeconds: 0 }],
     [{ planTtlSeconds: 0.5 }],
     [{ planTtlSeconds: Number.NaN }],

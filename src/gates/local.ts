@@ -8,6 +8,7 @@ import {
   IntentlockError,
   type OpenedToken,
   type Policy,
+  PolicyError,
   type PublicKey,
   parsePlan,
   parsePolicy,
@@ -70,7 +71,7 @@ export class LocalGate implements Gate {
   /** @throws PolicyError if the policy is not valid, IntentlockError `ERR_INVALID_OPTIONS` if something else is not */
   constructor(options: LocalGateOptions) {
     if (options?.policy === undefined) {
-      throw new IntentlockError("ERR_INVALID_OPTIONS", "policy: expected the text of a policy, or a parsed one");
+      throw new PolicyError([{ path: "policy", message: "missing; expected the text of a policy, or a parsed one" }]);
     }
     if (options.audit !== undefined && typeof options.audit.append !== "function") {
       throw new IntentlockError("ERR_INVALID_OPTIONS", "audit: expected a sink, like new MemoryAuditSink()");

@@ -7,7 +7,7 @@ import type {
   JsonObject,
   OutcomeStatus,
 } from "../core/index.ts";
-import { freezeJson, isJsonObject, MAX_ARGS_BYTES } from "../core/json.ts";
+import { freezeArgs, isJsonObject } from "../core/json.ts";
 import { type Block, blockDecision } from "../core/verdict.ts";
 import type { Gate, GateCall, HoldResolution, SignedPlan } from "../gates/gate.ts";
 import { describeThrown } from "./describe-thrown.ts";
@@ -133,7 +133,7 @@ export class CallDecider {
       return refuse(call, "invalid_args", describeThrown(error).slice(0, 1000));
     }
     try {
-      return { ...call, args: freezeJson(parsed, MAX_ARGS_BYTES) };
+      return { ...call, args: freezeArgs(parsed) };
     } catch (error) {
       return refuse(call, "invalid_args", `what the tool's schema makes of them is ${describeThrown(error)}`);
     }

@@ -1,5 +1,5 @@
 import type { BlockDecision, Decision, JsonObject, OutcomeStatus, Plan } from "../core/index.ts";
-import { freezeJson, jsonEqual, MAX_ARGS_BYTES } from "../core/json.ts";
+import { freezeArgs, jsonEqual } from "../core/json.ts";
 import { blockDecision } from "../core/verdict.ts";
 import { CallDecider, type PendingCall, type SessionCall, type SessionParts } from "./call-decider.ts";
 import { describeThrown } from "./describe-thrown.ts";
@@ -193,7 +193,7 @@ function readParts(call: SessionCall): SessionCall {
 
 function readArgs(args: unknown): Pick<PendingCall, "args" | "problem"> {
   try {
-    return { args: freezeJson(args, MAX_ARGS_BYTES) };
+    return { args: freezeArgs(args) };
   } catch (error) {
     return { args: undefined, problem: describeThrown(error) };
   }

@@ -4,7 +4,6 @@ import type { RunResult, Session, SessionCall } from "../../session/index.ts";
 import { BlockedError } from "./blocked-error.ts";
 import { type AnyTool, assertCovered, findGaps, readToolCaller } from "./coverage.ts";
 import { describeTool } from "./describe-tool.ts";
-import { omitUndefined } from "./omit-undefined.ts";
 
 export interface LockToolsOptions {
   readonly session: Session;
@@ -90,7 +89,7 @@ function lockExecute({ name, tool, session, fingerprint }: ToLock, execute: Exec
     return {
       callId: options?.toolCallId ?? crypto.randomUUID(),
       tool: name,
-      args: omitUndefined(args),
+      args,
       fingerprint: await fingerprint(),
       signal: options?.abortSignal,
     };

@@ -1,0 +1,120 @@
+import { describe, expect, test } from "vitest";
+import { AGENT, aRule, KEY } from "../../test/builders.ts";
+import { aGateCall } from "../../test/gate-conformance.ts";
+import { anOutcome, aSignedPlan, isDone } from "../../test/local-gates.ts";
+import { MemoryAuditSink } from "../gates/audit-sink.ts";
+import { type AuditEntry, type AuditEvent, chainEntry, startChain } from "./audit.ts";
+import { generateSigningKey } from "./signing-key.ts";
+import { type PlanAudit, verifyAudit } from "./verify-audit.ts";
+
+/** The entries of a plan of two calls: an allowed one that is done, a blocked one, an aborted one, and the end. */
+async function aLog(over: { readonly redact?: boolean } = {}): Promise<AuditEntry[]> {
+  const audit = new MemoryAuditSink();
+  const { gate, plan } = await aSignedPlan({ audit, signingKey: KEY, agent: AGENT, ...over }, { maxCalls: 2 });
+  await gate.record(anOutcome(await gate.check(plan, aGateCall())));
+  await gate.record(anOutcome(await gate.check(plan, aGateCall()), "aborted"));
+  await gate.check(plan, aGateCall({ tool: "read_mail" }));
+  await gate.check(plan, aGateCall({ args: { amount: Number.NaN } }));
+  await gate.record(anOutcome(await gate.check(plan, aGateCall())));
+  await gate.check(plan, aGateCall());
+  await gate.record(isDone(plan));
+  return [...audit.entries];
+}
+
+async function verify(entries: readonly AuditEntry[], keys = [KEY.publicKey], audience = AGENT): Promise<PlanAudit> {
+  const [report, ...rest] = await verifyAudit(entries, { keys, audience });
+  expect(rest).toEqual([]);
+  return report as PlanAudit;
+}
+
+/** The same events, or changed ones, in a chain of their own: what somebody who holds the log can make of it. */
+function rechain(entries: readonly AuditEntry[], change: (event: AuditEvent, seq: number) => AuditEvent): AuditEntry[] {
+  let head = startChain(entries[0]?.planId ?? "");
+  return entries.map(({ event, at, seq }) => {
+    const next = chainEntry(head, change(event, seq), { at });
+    head = next.head;
+    return next.entry;
+  });
+}
+
+describe("verifyAudit", () => {
+  test("decides everything again", async () => {
+    const report = await verify(await aLog());
+    expect(report).toMatchObject({ decisions: 6, recomputed: 5, notRecomputable: 1, closed: true, problems: [] });
+  });
+
+  test("cannot decide again what was redacted, and verifies the rest", async () => {
+    const report = await verify(await aLog({ redact: true }));
+    expect(report).toMatchObject({ decisions: 6, recomputed: 0, notRecomputable: 6, problems: [] });
+  });
+
+  test("tells the plans of a mixed log apart", async () => {
+    const [first, second] = [await aLog(), await aLog()];
+    const mixed = first.flatMap((entry, index) => [entry, second[index] as AuditEntry]);
+    const reports = await verifyAudit(mixed, { keys: [KEY.publicKey], audience: AGENT });
+    expect(reports.map(({ problems }) => problems)).toEqual([[], []]);
+  });
+
+  test("finds a changed entry", async () => {
+    const log = await aLog();
+    log[1] = { ...(log[1] as AuditEntry), at: 0 };
+    expect((await verify(log)).problems).toEqual([{ seq: 2, problem: "it does not follow from the entry before" }]);
+  });
+
+  test("finds tokens of another key or agent, and what rests on them", async () => {
+    const other = await generateSigningKey();
+    for (const report of [
+      await verify(await aLog(), [other.publicKey]),
+      await verify(await aLog(), undefined, "other"),
+    ]) {
+      expect(report.problems[0]).toEqual({ seq: 0, problem: "its token is not one of this plan, agent and key" });
+      expect(report.recomputed).toBe(0);
+    }
+  });
+
+  test.each<[string, (event: AuditEvent, seq: number) => AuditEvent, string]>([
+    [
+      "a block that is said to have been allowed",
+      (event) =>
+        event.type === "decision" && event.verdict === "block" && event.args ? { ...event, verdict: "allow" } : event,
+      "decided again, it comes out otherwise",
+    ],
+    [
+      "counts that are too low",
+      (event) => (event.type === "decision" ? { ...event, used: [0] } : event),
+      "it counts fewer calls than were made before it",
+    ],
+    [
+      "a decision under a token that nobody has seen",
+      (event) => (event.type === "decision" ? { ...event, jti: "other" } : event),
+      "it was decided under a token that is not in the log",
+    ],
+    [
+      "a plan that goes on after its end",
+      (event, seq) => (seq === 2 ? { type: "closed" } : event),
+      "it follows the end of the plan",
+    ],
+  ])("finds %s in a chain that verifies", async (_name, change, problem) => {
+    const { problems } = await verify(rechain(await aLog(), change));
+    expect(problems.map((found) => found.problem)).toContain(problem);
+  });
+
+  test("does not mind counts that are higher: of calls that were never recorded", async () => {
+    const log = rechain(await aLog(), (event) =>
+      event.type === "decision" && event.verdict === "allow" ? { ...event, used: [1] } : event,
+    );
+    expect((await verify(log)).problems).toEqual([]);
+  });
+
+  test("decides under the rule that was signed", async () => {
+    const audit = new MemoryAuditSink();
+    const policy = JSON.stringify({ version: 1, default: "block", rules: [aRule({ id: "no", decision: "block" })] });
+    const { gate, plan } = await aSignedPlan({ audit, signingKey: KEY, agent: AGENT, policy });
+    await gate.check(plan, aGateCall());
+    expect(await verify(audit.entries)).toMatchObject({ recomputed: 1, closed: false, problems: [] });
+  });
+
+  test("takes an empty log for what it is", async () => {
+    expect(await verifyAudit([], { keys: [KEY.publicKey], audience: AGENT })).toEqual([]);
+  });
+});

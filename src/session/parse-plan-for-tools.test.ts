@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import { aTool } from "../../test/sessions.ts";
+import { type Json, PlanError } from "../core/index.ts";
+import { parsePlanForTools } from "./parse-plan-for-tools.ts";
+
+const properties = { to: { type: "string" }, amount: { type: "number" } };
+const CLOSED = { type: "object", properties, additionalProperties: false };
+
+function problems(inputSchema: Json, args: object): string[] {
+  try {
+    const plan = { goal: "Pay", steps: [{ tool: "send_money", args }] };
+    parsePlanForTools(plan, [aTool({ inputSchema })]);
+    return [];
+  } catch (error) {
+    if (!(error instanceof PlanError)) throw error;
+    return error.issues.map(({ path, message }) => `${path}: ${message}`);
+  }
+}
+
+describe("an argument that the tool does not have", () => {
+  test("is a mistake if the schema rules it out", () => {
+    expect(problems(CLOSED, { amont: { lte: 5 } })).toEqual([
+      "steps[0].args.amont: send_money has no such argument; there are: to, amount",
+    ]);
+  });
+
+  test.each<[string, Json]>([
+    ["that does not say", { type: "object", properties }],
+    ["that takes others", { type: "object", properties, additionalProperties: true }],
+    ["that takes others of a kind", { type: "object", properties, additionalProperties: { type: "number" } }],
+    ["with properties elsewhere", { ...CLOSED, allOf: [{ properties: { amont: {} } }] }],
+    ["with patterns", { ...CLOSED, patternProperties: { "^a": {} } }],
+    ["that is no object", true],
+  ])("is none under a schema %s", (_name, schema) => {
+    expect(problems(schema, { amont: { lte: 5 } })).toEqual([]);
+  });
+
+  test("is looked up among the schema's own", () => {
+    expect(problems(CLOSED, { constructor: { eq: 1 } })).toHaveLength(1);
+  });
+});
+
+test("the arguments that the tool has are taken", () => {
+  expect(problems(CLOSED, { to: { eq: "landlord" }, amount: { lte: 5 } })).toEqual([]);
+});
+
+test("what parsePlan refuses is refused", () => {
+  expect(problems(CLOSED, { to: {} })).toEqual(["steps[0].args.to: give at least one operator"]);
+});
