@@ -13,7 +13,8 @@ import {
   startChain,
   verifyChain,
 } from "./audit.ts";
-import { check, digestCall } from "./check.ts";
+import { digestCall } from "./call.ts";
+import { check } from "./check.ts";
 
 const CALL = aCall();
 const RECORD: DecisionRecord = {

@@ -1,5 +1,5 @@
-import type { Approval, Evidence } from "./check.ts";
-import { check, digestCall } from "./check.ts";
+import { type Approval, digestCall, type Evidence } from "./call.ts";
+import { check } from "./check.ts";
 import { digest, type Sha256 } from "./digest.ts";
 import type { OpenedToken } from "./plan-token.ts";
 import type { Decision } from "./verdict.ts";

@@ -16,7 +16,8 @@ import {
   summarize,
 } from "../../test/builders.ts";
 import { plan as anyPlan, policy as anyPolicy, call, planCondition, user } from "../../test/decision-arbitraries.ts";
-import { type Call, type CheckInput, check } from "./check.ts";
+import type { Call } from "./call.ts";
+import { type CheckInput, check } from "./check.ts";
 import { MAX_ARGS_BYTES } from "./json.ts";
 import { parseJson } from "./parse-json.ts";
 import type { Plan } from "./plan.ts";

@@ -13,6 +13,8 @@
  *
  * @module
  */
+
+export type { Approvers, Role } from "./approvers.ts";
 export {
   type AuditEntry,
   type AuditEvent,
@@ -28,16 +30,9 @@ export {
   verifyChain,
 } from "./audit.ts";
 export type { Budget, BudgetLimit, Ledger, Payout, Spent } from "./budget.ts";
+export { type Approval, type Call, digestCall, type Evidence } from "./call.ts";
 export { canonicalJson } from "./canonical-json.ts";
-export {
-  type Approval,
-  type Call,
-  type CheckInput,
-  check,
-  digestCall,
-  type Evidence,
-  LEEWAY_SECONDS,
-} from "./check.ts";
+export { type CheckInput, check, LEEWAY_SECONDS } from "./check.ts";
 export type { PlanClaims, User } from "./claims.ts";
 export type { PlanCondition, PolicyCondition } from "./condition.ts";
 export { type DigestDomain, digest, portableSha256, type Sha256 } from "./digest.ts";
@@ -56,7 +51,7 @@ export {
   signPlanToken,
   type ValidToken,
 } from "./plan-token.ts";
-export type { Approvers, Match, Policy, PolicyRule, Role } from "./policy.ts";
+export type { Match, Policy, PolicyRule } from "./policy.ts";
 export { generateSigningKey, type PrivateKey, type PublicKey, type SigningKey } from "./signing-key.ts";
 export {
   type AllowDecision,

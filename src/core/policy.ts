@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Approvers, approversSchema, type Role, roleSchema } from "./approvers.ts";
 import { countRegexes, globSchema, type PolicyCondition, patternSchema, policyConditionSchema } from "./condition.ts";
 import { PolicyError } from "./errors.ts";
 import { compileGlob } from "./glob.ts";
@@ -15,9 +16,6 @@ import {
 } from "./schema.ts";
 import { PatternError, type TextMatcher } from "./text-matcher.ts";
 import { BLOCK_REASONS, type BlockReason, type RuleId } from "./verdict.ts";
-
-/** What people may be on the server. */
-export type Role = "admin" | "approver" | "member";
 
 /** An ordered list of rules: the first that matches a call decides, and a call that none matches is blocked. */
 export interface Policy {
@@ -55,30 +53,14 @@ export interface Match {
   readonly inPlan?: boolean;
 }
 
-/** Who may approve: people with one of the roles, people named by e-mail, and with `self` the person the agent acts for. */
-export interface Approvers {
-  readonly roles?: readonly Role[];
-  readonly emails?: readonly string[];
-  readonly self?: boolean;
-}
-
 /** The most bytes of a policy's text, the most rules, and the most regexes: one takes up to some 20 ms to compile. */
 export const MAX_POLICY_BYTES = 1_048_576;
 export const MAX_POLICY_RULES = 10_000;
 export const MAX_POLICY_REGEXES = 1000;
 
-const role = z.enum(["admin", "approver", "member"]);
 const text = z.string().min(1, "expected text").max(1000);
 const emailGlob = patternSchema(compileEmailGlob);
 const EMPTY = "give at least one field";
-
-export const approversSchema: z.ZodType<Approvers> = closedObject({
-  roles: z.array(role).max(10).optional(),
-  emails: z.array(z.email("expected an e-mail address").max(254)).max(1000).optional(),
-  self: z.boolean().optional(),
-}).refine((who) => who.roles?.length || who.emails?.length || who.self, {
-  error: "name at least one approver: roles, emails or self: true",
-}) as z.ZodType<Approvers>;
 
 const match: z.ZodType<Match> = notEmpty(
   closedObject({
@@ -89,7 +71,7 @@ const match: z.ZodType<Match> = notEmpty(
       .optional(),
     args: notEmpty(namedValues(policyConditionSchema), EMPTY).optional(),
     user: notEmpty(
-      closedObject({ email: emailGlob.optional(), role: role.optional(), group: text.optional() }),
+      closedObject({ email: emailGlob.optional(), role: roleSchema.optional(), group: text.optional() }),
       EMPTY,
     ).optional(),
     inPlan: z.boolean().optional(),

@@ -1,4 +1,4 @@
-import type { Approvers } from "./policy.ts";
+import type { Approvers } from "./approvers.ts";
 
 /** Every reason for a block but the ids of rules, with the sentence that tells the model what it means. */
 const MEANINGS = {

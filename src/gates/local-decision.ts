@@ -1,4 +1,4 @@
-import { isNamed } from "../core/check.ts";
+import { isNamed } from "../core/call.ts";
 import {
   type AllowDecision,
   type BlockDecision,
