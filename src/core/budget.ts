@@ -1,7 +1,6 @@
 import { z } from "zod";
-import { IntentlockError } from "./errors.ts";
-import { freezeJson, type JsonObject, JsonProblem } from "./json.ts";
-import { closedObject, listSchemaIssues, toIssue } from "./schema.ts";
+import type { JsonObject } from "./json.ts";
+import { closedObject, parseChecked } from "./schema.ts";
 import type { BudgetRemaining } from "./verdict.ts";
 
 /** Limits on calls and on money, beside the policy. What is not given is not limited. */
@@ -52,16 +51,7 @@ export const budgetSchema: z.ZodType<Budget> = closedObject({
 
 /** Checks a budget and freezes a copy of it. @throws IntentlockError `ERR_INVALID_OPTIONS` naming the first problem */
 export function parseBudget(value: unknown): Budget {
-  try {
-    const copy = freezeJson(value);
-    const result = budgetSchema.safeParse(copy);
-    if (result.success) return copy as Budget;
-    const [first] = listSchemaIssues(result.error).map(toIssue);
-    throw new IntentlockError("ERR_INVALID_OPTIONS", `The budget is not valid: ${first?.path}: ${first?.message}`);
-  } catch (error) {
-    if (!(error instanceof JsonProblem)) throw error;
-    throw new IntentlockError("ERR_INVALID_OPTIONS", `The budget is not valid: ${error.path}: ${error.message}`);
-  }
+  return parseChecked(budgetSchema, value, { code: "ERR_INVALID_OPTIONS", what: "The budget is" });
 }
 
 /** What one call takes and leaves, or why the budget refuses it. */

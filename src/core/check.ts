@@ -118,7 +118,8 @@ function chooseStep(
   for (const step of steps) {
     const arg = findFailingArg(step.args, call.args, budget);
     if (arg !== undefined) {
-      failing ??= arg;
+      // An argument that the call has says more than one that another step wants.
+      if (failing === undefined || (!Object.hasOwn(call.args, failing) && Object.hasOwn(call.args, arg))) failing = arg;
       continue;
     }
     const taken = used[step.index];

@@ -2,8 +2,7 @@ import { CompactSign, compactVerify, errors } from "jose";
 import { MAX_CLAIMS_BYTES, MAX_TOKEN_CHARACTERS, type PlanClaims, planClaimsSchema } from "./claims.ts";
 import { type CompiledToken, compileToken } from "./compile-token.ts";
 import { IntentlockError } from "./errors.ts";
-import { freezeJson, JsonProblem } from "./json.ts";
-import { listSchemaIssues, toIssue } from "./schema.ts";
+import { parseChecked } from "./schema.ts";
 import { type PublicKey, publicKeySchema, type SigningKey, signingKeySchema } from "./signing-key.ts";
 
 /** The `typ` of a plan token's header. Tokens of another type are refused, whoever signed them. */
@@ -117,16 +116,11 @@ async function verify(token: string, keys: readonly PublicKey[], audience: strin
 }
 
 function parseClaims(value: unknown): PlanClaims {
-  try {
-    const copy = freezeJson(value, MAX_CLAIMS_BYTES);
-    const result = planClaimsSchema.safeParse(copy);
-    if (result.success) return copy as unknown as PlanClaims;
-    const [first] = listSchemaIssues(result.error).map(toIssue);
-    throw new IntentlockError("ERR_INVALID_CLAIMS", `The claims are not valid: ${first?.path}: ${first?.message}`);
-  } catch (error) {
-    if (!(error instanceof JsonProblem)) throw error;
-    throw new IntentlockError("ERR_INVALID_CLAIMS", `The claims are not valid: ${error.path}: ${error.message}`);
-  }
+  return parseChecked(planClaimsSchema, value, {
+    code: "ERR_INVALID_CLAIMS",
+    what: "The claims are",
+    maxBytes: MAX_CLAIMS_BYTES,
+  });
 }
 
 /** @throws IntentlockError `ERR_INVALID_KEY`, saying nothing of the key */

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Issue } from "./errors.ts";
-import { isJsonObject } from "./json.ts";
+import { type ErrorCode, IntentlockError, type Issue } from "./errors.ts";
+import { freezeJson, isJsonObject, JsonProblem, MAX_JSON_BYTES } from "./json.ts";
 import { type Path, printPath } from "./path.ts";
 
 /** As many problems as people read; a hostile document has a million. */
@@ -61,6 +61,32 @@ export interface SchemaIssue {
 export function findSchemaIssues(schema: z.ZodType, value: unknown): SchemaIssue[] {
   const { error } = schema.safeParse(value, IN_WORDS);
   return error ? listSchemaIssues(error) : [];
+}
+
+/**
+ * A frozen copy of a value that a schema takes.
+ *
+ * @throws IntentlockError with the given code, naming the first problem
+ */
+export function parseChecked<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  {
+    code,
+    what,
+    maxBytes = MAX_JSON_BYTES,
+  }: { readonly code: ErrorCode; readonly what: string; readonly maxBytes?: number },
+): T {
+  let problem: Issue | undefined;
+  try {
+    const copy = freezeJson(value, maxBytes);
+    [problem] = findSchemaIssues(schema, copy).map(toIssue);
+    if (!problem) return copy as T;
+  } catch (error) {
+    if (!(error instanceof JsonProblem)) throw error;
+    problem = error;
+  }
+  throw new IntentlockError(code, `${what} not valid: ${problem.path ? `${problem.path}: ` : ""}${problem.message}`);
 }
 
 /** Zod's issues, flattened: each unknown field is one, and of a union the branch that came closest. */

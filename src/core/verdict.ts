@@ -17,7 +17,7 @@ const MEANINGS = {
   hold_requires_server: "A person has to approve this action, and nobody can be asked here.",
   hold_rejected: "A person rejected this action. Do not ask for it again.",
   hold_timeout: "Nobody approved this action in time.",
-  budget_exhausted: "The budget for this task is used up.",
+  budget_exhausted: "The budget does not allow this call.",
   tool_changed: "The tool is not the one that the plan was signed for.",
   plan_revoked: "The plan was revoked.",
   aborted: "The run was stopped before the tool started.",

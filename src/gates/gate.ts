@@ -1,6 +1,6 @@
 import type { BlockReason, Call, Decision, HoldDecision, OutcomeStatus, Plan, Stage } from "../core/index.ts";
 
-/** A person as an application names them. Roles and groups count only for gates without a server. */
+/** A person as an application names them. Roles (`admin`, `approver`, `member`) and groups count only for gates without a server. */
 export type UserInput =
   | string
   | { readonly email: string; readonly roles?: readonly string[]; readonly groups?: readonly string[] };

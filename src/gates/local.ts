@@ -166,6 +166,7 @@ export class LocalGate implements Gate {
   /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_INVALID_OUTCOME`, `ERR_AUDIT_WRITE`: then it can be recorded again */
   async record(outcome: Outcome): Promise<void> {
     const state = this.#plans.get(outcome.planId);
+    if (!state && outcome.type === "closed" && this.#closing) return await this.#closing;
     if (!state) throw unknownPlan();
     if (outcome.type === "closed") await recordClosed(state);
     else await recordOutcome(state, outcome);

@@ -39,6 +39,8 @@ describe("a person as an application names them", () => {
     { groups: [["intern"]] },
     { groups: null },
     { roles: [5] },
+    { roles: ["boss"] },
+    { roles: ["Member"] },
   ])("%j are no roles and groups", (over) => {
     expect(() => toUser({ email: ALICE, ...over } as unknown as UserInput)).toThrow(
       expect.objectContaining({ code: "ERR_INVALID_OPTIONS" }),

@@ -1,4 +1,4 @@
-import { IntentlockError, normalizeEmail, type User } from "../core/index.ts";
+import { IntentlockError, normalizeEmail, type Role, type User } from "../core/index.ts";
 import type { UserInput } from "./gate.ts";
 
 /** The people that a gate knows: a list, or a look-up by normalised e-mail address that gives undefined for strangers. */
@@ -21,7 +21,7 @@ export async function resolveUser(named: User, people: People | undefined): Prom
  * A person as an application names them, copied and normalised.
  *
  * @throws IntentlockError `ERR_UNKNOWN_USER` if the e-mail address is not one, `ERR_INVALID_OPTIONS` if roles or groups
- * are not lists: the letters of `"intern"` are groups that no rule is about
+ * are not lists (the letters of `"intern"` are groups that no rule is about) or a role is none
  */
 export function toUser(input: UserInput): User {
   if (typeof input !== "string" && (typeof input !== "object" || input === null)) {
@@ -30,8 +30,14 @@ export function toUser(input: UserInput): User {
   const { email: given, roles = [], groups = [] } = typeof input === "string" ? { email: input } : input;
   const email = normalizeEmail(given);
   if (email === undefined) throw new IntentlockError("ERR_UNKNOWN_USER", "The user's e-mail address is not one");
-  return Object.freeze({ email, roles: copyNames(roles, "roles"), groups: copyNames(groups, "groups") });
+  const user = { email, roles: copyNames(roles, "roles"), groups: copyNames(groups, "groups") };
+  const unknown = user.roles.some((role) => !ROLES.includes(role as Role));
+  if (unknown) throw new IntentlockError("ERR_INVALID_OPTIONS", `The user's roles have to be of ${ROLES.join(", ")}`);
+  return Object.freeze(user);
 }
+
+/** A role that no rule can be about would make rules against its people miss. */
+const ROLES: readonly Role[] = ["admin", "approver", "member"];
 
 async function askFor(email: string, people: Extract<People, (...args: never) => unknown>): Promise<User | undefined> {
   const found = await people(email);

@@ -1,6 +1,7 @@
 import type {
   AllowDecision,
   BlockDecision,
+  BlockReason,
   Decision,
   HoldDecision,
   Json,
@@ -22,6 +23,8 @@ export interface SessionCall {
   /** Of the tool that would run; of the tool that the session began with if it is not given. */
   readonly fingerprint?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Why the adapter does not let the call through, whatever the plan says. It is blocked, and on record. */
+  readonly refusal?: { readonly reason: BlockReason; readonly detail: string } | undefined;
 }
 
 /** A call that has been read once. What its arguments would say at a second reading is nobody's business. */
@@ -120,6 +123,7 @@ export class CallDecider {
     const signed = Object.hasOwn(this.#parts.fingerprints, name) ? this.#parts.fingerprints[name] : undefined;
     const fingerprint = pending.fingerprint ?? signed;
     const call: GateCall = { callId, tool: name, args, ...(fingerprint !== undefined && { fingerprint }) };
+    if (pending.refusal) return refuse(call, pending.refusal.reason, pending.refusal.detail);
     if (this.#isAborted(pending)) return { ...call, refusal: ABORTED };
     if (clashes) return refuse(call, "invalid_call", "another call is in flight under the same id");
     const tool = this.#parts.tools.get(name);
@@ -231,7 +235,7 @@ interface NamedCall {
   readonly tool: string;
 }
 
-function refuse(call: GateCall, reason: "invalid_call" | "unknown_tool" | "invalid_args", detail: string): GateCall {
+function refuse(call: GateCall, reason: BlockReason, detail: string): GateCall {
   return { ...call, refusal: { reason, stage: reason === "invalid_args" ? "schema" : "parse", detail } };
 }
 

@@ -66,6 +66,7 @@ const SYSTEM = `You plan the work of an agent before it starts. Declare every to
 
 Each step names one tool, the conditions that its arguments have to satisfy, and maxCalls, the most calls that the task can need.
 Conditions per argument, all given must hold: eq (this value), in (one of these values), glob (a text; * stands for anything but /), regex (RE2, the whole text), lte and gte (numbers).
+A glob compares text: it does not know addresses. Put no wildcard into the host of a URL or the name before an @.
 Fix every argument that the task fixes: recipients, paths, repositories, amounts. Leave open only what can be known only later, from what a tool returns, and keep even that as narrow as you can.
 Declare what the task needs and nothing besides. If it needs no tool, declare no steps.`;
 

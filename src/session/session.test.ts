@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { aPolicy, aRule } from "../../test/builders.ts";
 import { aSession, aSessionCall, aTool, listEntries, listEvents, planOf, ScriptedGate } from "../../test/sessions.ts";
 import type { JsonObject } from "../core/index.ts";
-import { LocalGate } from "../gates/index.ts";
+import { LocalGate, MemoryAuditSink } from "../gates/index.ts";
 import type { Session } from "./session.ts";
 
 const ONCE = planOf({ tool: "send_money", maxCalls: 1 });
@@ -481,4 +481,23 @@ test("a session says which plan it has", async () => {
   const { session } = await aSession({ plan: ONCE, tools: [aTool()] });
   expect(session.plan).toEqual(ONCE);
   expect(session.planId).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test("a call that the adapter refuses is blocked and on record, whatever the plan says", async () => {
+  const { session, audit } = await aSession();
+  const refusal = { reason: "unknown_tool", detail: "it is not locked" } as const;
+  const ran = vi.fn();
+  const result = await session.run(aSessionCall({ refusal }), ran);
+  expect(result).toMatchObject({ isError: true, decision: { verdict: "block", reason: "unknown_tool" } });
+  expect(ran).not.toHaveBeenCalled();
+  expect(audit.entries.at(-1)?.event).toMatchObject({ type: "decision", verdict: "allow", answer: "unknown_tool" });
+});
+
+test("can be closed after its gate", async () => {
+  const audit = new MemoryAuditSink();
+  const gate = new LocalGate({ policy: aPolicy(), audit });
+  const { session } = await aSession({ gate });
+  await gate.close();
+  await expect(session.close()).resolves.toBeUndefined();
+  expect(audit.entries.filter(({ event }) => event.type === "closed")).toHaveLength(1);
 });

@@ -141,7 +141,7 @@ export class Session {
 
   /** Reads the call once: what an attacker's getter answers later does not matter. */
   #read(call: SessionCall): PendingCall {
-    const { callId, tool, args, fingerprint, signal } = readParts(call);
+    const { callId, tool, args, fingerprint, signal, refusal } = readParts(call);
     return {
       callId,
       tool,
@@ -149,6 +149,7 @@ export class Session {
       clashes: this.#inFlight.has(callId),
       ...(fingerprint !== undefined && { fingerprint }),
       ...(signal && { signal }),
+      ...(refusal && { refusal }),
     };
   }
 
@@ -177,15 +178,15 @@ export class Session {
 }
 
 function isTwin(earlier: PendingCall, call: PendingCall): boolean {
-  if (earlier.tool !== call.tool || earlier.fingerprint !== call.fingerprint) return false;
+  if (earlier.tool !== call.tool || earlier.fingerprint !== call.fingerprint || call.refusal) return false;
   return earlier.args !== undefined && call.args !== undefined && jsonEqual(call.args, earlier.args);
 }
 
 /** A call that cannot be read has no name, and no gate allows it. */
 function readParts(call: SessionCall): SessionCall {
   try {
-    const { callId, tool, args, fingerprint, signal } = call;
-    return { callId, tool, args, ...(fingerprint !== undefined && { fingerprint }), ...(signal && { signal }) };
+    const { callId, tool, args, fingerprint, signal, refusal } = call;
+    return { callId, tool, args, fingerprint, signal, refusal };
   } catch {
     return { callId: "", tool: "", args: undefined };
   }

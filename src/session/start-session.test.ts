@@ -41,7 +41,7 @@ describe("the plan", () => {
   test("is needed, or what makes one", async () => {
     await expect(startSession(options())).rejects.toMatchObject({
       code: "ERR_INVALID_OPTIONS",
-      message: "Give a plan, or what makes one: a planner, or the model of the adapter",
+      message: "There is no plan: give one, or a model (a planner, for startSession) that declares one",
     });
   });
 

@@ -72,6 +72,6 @@ async function obtainPlan({
   if (planner) return await makePlan(planner, { task, tools, signal });
   throw new IntentlockError(
     "ERR_INVALID_OPTIONS",
-    "Give a plan, or what makes one: a planner, or the model of the adapter",
+    "There is no plan: give one, or a model (a planner, for startSession) that declares one",
   );
 }

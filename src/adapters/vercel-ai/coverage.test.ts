@@ -35,7 +35,7 @@ test("a gap says which tool and why, whatever the tool is called", () => {
     ["__proto__", "constructor"].map((name) => ({
       kind: "client-side",
       name,
-      detail: "it has no execute: it runs in the browser, which may be asked before it is checked",
+      detail: "it has no execute: the client runs it, and gets the call before any check",
     })),
   );
 });
@@ -49,7 +49,7 @@ describe("tools that cannot be locked", () => {
         code: "ERR_UNGATED_TOOLS",
         message: [
           "These tools cannot be locked:",
-          "  client (client-side): it has no execute: it runs in the browser, which may be asked before it is checked",
+          "  client (client-side): it has no execute: the client runs it, and gets the call before any check",
           "  search (provider-executed): it runs at the model's provider, before anything here is asked",
           "Leave them out, or name them in allowUngated and do without a check of their calls.",
         ].join("\n"),

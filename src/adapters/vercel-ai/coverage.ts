@@ -14,7 +14,7 @@ export interface CoverageGap {
 
 const DETAILS: Readonly<Record<CoverageGap["kind"], string>> = {
   "provider-executed": "it runs at the model's provider, before anything here is asked",
-  "client-side": "it has no execute: it runs in the browser, which may be asked before it is checked",
+  "client-side": "it has no execute: the client runs it, and gets the call before any check",
   "tool-search": "the SDK runs its own search instead of what is locked",
   "provider-tool-caller": "code at the model's provider calls tools through it",
   "model-id": "a model given as an id cannot be wrapped: tools that the provider runs are not kept from it",

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { fingerprintTool } from "../../core/index.ts";
 import type { AnyTool } from "./coverage.ts";
-import { describeTool } from "./describe-tool.ts";
+import { describeTool, describeTools } from "./describe-tool.ts";
 
 const JSON_SCHEMA = { type: "object", properties: { to: { type: "string" } }, required: ["to"] } as const;
 
@@ -45,4 +45,14 @@ test.each<[string, Partial<AnyTool>]>([
   );
   const [before, after] = await Promise.all(prints);
   expect(after).not.toBe(before);
+});
+
+test("a set is described in its order, and a schema that a model cannot be told is refused by the tool's name", async () => {
+  const pay = tool({ inputSchema: z.object({ to: z.string() }), execute: () => 1 });
+  const wait = tool({ inputSchema: z.object({ until: z.date() }), execute: () => 1 });
+  expect((await describeTools({ pay, ask: pay })).map(({ name }) => name)).toEqual(["pay", "ask"]);
+  await expect(describeTools({ pay, wait })).rejects.toMatchObject({
+    code: "ERR_INVALID_OPTIONS",
+    message: expect.stringContaining("The input schema of the tool wait cannot be written as JSON Schema"),
+  });
 });

@@ -5,6 +5,7 @@
  */
 export { BlockedError } from "./blocked-error.ts";
 export type { CoverageGap } from "./coverage.ts";
+export { describeTools } from "./describe-tool.ts";
 export { type LockToolsOptions, lockTools } from "./lock-tools.ts";
 export { planWithModel } from "./plan-with-model.ts";
 export type { ToolApproval } from "./tool-approval.ts";

@@ -26,8 +26,10 @@ export function guardApprovals(
     const tool = getOwn(tools, name);
     const isAllowed = tool && allowed.some((gap) => gap.name === name && gap.kind === gapOf(tool));
     if (isAllowed || isLocked(tool, name, session)) return await askApplication(request, tool, own);
-    // No tool has this fingerprint: the session blocks the call whatever the plan says, and it is on record.
-    const call = { callId: toolCall.toolCallId, tool: name, args: toolCall.input, fingerprint: "not locked" };
+    const detail =
+      "it is not the locked tool of this session; pass locked.settings.tools, and spread the settings last";
+    const refusal = { reason: "unknown_tool", detail } as const;
+    const call = { callId: toolCall.toolCallId, tool: name, args: toolCall.input, refusal };
     const result = await session.run(call, () => undefined);
     return { type: "denied", reason: result.isError ? result.content : "Blocked by Intentlock" };
   };

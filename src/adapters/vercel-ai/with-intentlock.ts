@@ -3,7 +3,7 @@ import { IntentlockError, type Plan } from "../../core/index.ts";
 import type { Gate, UserInput } from "../../gates/gate.ts";
 import { type Session, type SessionListener, startSession, type TaskInput } from "../../session/index.ts";
 import { assertCovered, type CoverageGap, findGaps, modelIdGap } from "./coverage.ts";
-import { describeTool } from "./describe-tool.ts";
+import { describeTools } from "./describe-tool.ts";
 import { lockModel } from "./lock-model.ts";
 import { lockTools } from "./lock-tools.ts";
 import { planWithModel } from "./plan-with-model.ts";
@@ -77,14 +77,13 @@ export async function withIntentlock<const T extends ToolSet, M extends Language
   const gaps = findGaps(tools);
   assertCovered(gaps, allowUngated);
   const ungated = gaps.map(({ name }) => name);
-  const lockable = Object.entries(tools).filter(([name]) => !ungated.includes(name));
-  const described = await Promise.all(lockable.map(([name, tool]) => describeTool(name, tool)));
+  const lockable = Object.fromEntries(Object.entries(tools).filter(([name]) => !ungated.includes(name)));
   const planner = options.plannerModel ?? model;
   const session = await startSession({
     gate,
     user,
     task,
-    tools: described,
+    tools: await describeTools(lockable),
     plan,
     planner: planner && planWithModel(planner),
     onEvent,
