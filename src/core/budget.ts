@@ -89,7 +89,7 @@ function payoutOf(budget: Budget, { tool, args }: { tool: string; args: JsonObje
     const units = Object.hasOwn(args, payout.arg) ? args[payout.arg] : undefined;
     if (typeof units !== "number" || !(units >= 0)) return undefined;
     // A fraction of a micro is charged in full, but not what binary arithmetic adds: 1.1 * 1e6 is 1100000.0000000002.
-    total += Math.ceil(units * payout.microsPerUnit - 0.001);
+    total += units > 0 ? Math.max(1, Math.ceil(units * payout.microsPerUnit - 0.001)) : 0;
   }
   return Number.isSafeInteger(total) ? total : undefined;
 }

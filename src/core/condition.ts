@@ -78,8 +78,20 @@ export function patternSchema(compile: (pattern: string) => unknown): z.ZodType<
 
 /** How many of the conditions have a regex, in what may be the arguments of a step or a match: compiling one is dear. */
 export function countRegexes(args: unknown): number {
+  return countOperators(args, ["regex"]);
+}
+
+/** The same of all patterns: each alternative of a glob is some 3 KB when it is compiled. */
+export function countPatterns(args: unknown): number {
+  return countOperators(args, ["regex", "glob", "notGlob"]);
+}
+
+function countOperators(args: unknown, operators: readonly string[]): number {
   if (!isJsonObject(args)) return 0;
-  return Object.values(args).filter((condition) => isJsonObject(condition) && Object.hasOwn(condition, "regex")).length;
+  return Object.values(args).reduce(
+    (sum: number, given) => sum + (isJsonObject(given) ? operators.filter((op) => Object.hasOwn(given, op)).length : 0),
+    0,
+  );
 }
 
 /** Compiles a condition that its schema has accepted. */

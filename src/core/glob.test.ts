@@ -35,7 +35,13 @@ describe("what a glob matches", () => {
     ["two stars do not stand for a trailing slash", "a/**", "a/b/", false],
     ["two stars do not stand for `..`", "a/**", "a/b/../c", false],
     ["two stars between two others do not stand for `..`", "**/a/**", "a/a/../b", false],
-    ["two stars do not swallow the root", "**", "/etc", false],
+    ["two stars at the start stand for the root too", "**", "/etc", true],
+    ["two stars at the start, then a name", "**/.env", "/app/.env", true],
+    ["the root alone", "**", "/", false],
+    ["two slashes are not the root", "**", "//etc", false],
+    ["the root does not excuse a trailing slash", "**/a", "/a/", false],
+    ["the root does not excuse an empty segment that two stars would swallow", "**//b/**", "/b//c", false],
+    ["the root does not excuse `..`", "**", "/..", false],
     ["the root written out", "/**", "/etc/passwd", true],
     ["two stars match dotfiles", "**", ".git/config", true],
     ["two stars beside text are one star", "a**b", "a/b", false],
@@ -99,7 +105,7 @@ describe("what a glob matches", () => {
   test("agrees with the definition, whatever the text", () => {
     fc.assert(
       fc.property(glob, path, (pattern, text) => {
-        expect(compileGlob(pattern).matches(text)).toBe(matchesByDefinition(pattern.split("/"), text.split("/")));
+        expect(compileGlob(pattern).matches(text)).toBe(matchesFromRoot(pattern.split("/"), text.split("/")));
       }),
       { numRuns: 2000 },
     );
@@ -119,12 +125,12 @@ test.each([
   ["too long", "a".repeat(1001), "at most 1000 characters"],
   ["deep nesting", `${"{a,".repeat(300)}b${"}".repeat(40)}`, 'at most 20 "{"'],
   ["two to the power of 25", "{a,b}".repeat(25), 'at most 20 "{"'],
-  ["two to the power of 20", "{a,b}".repeat(20), "at most 100 alternatives"],
-  ["a range", "{1..1000000}", "at most 100 alternatives"],
-  ["one alternative too many", "{1..101}", "at most 100 alternatives"],
-  ["nested sets", "{a,{b,{c,{d,e}}}}".repeat(4), "at most 100 alternatives"],
-  ["long alternatives", `{1..90}${"a".repeat(200)}`, "at most 10000 characters"],
-  ["padded numbers", `{${"0".repeat(500)}1..50}`, "at most 10000 characters"],
+  ["two to the power of 20", "{a,b}".repeat(20), "at most 32 alternatives"],
+  ["a range", "{1..1000000}", "at most 32 alternatives"],
+  ["one alternative too many", "{1..33}", "at most 32 alternatives"],
+  ["nested sets", "{a,{b,{c,{d,e}}}}".repeat(4), "at most 32 alternatives"],
+  ["long alternatives", `{1..30}${"a".repeat(400)}`, "at most 10000 characters"],
+  ["padded numbers", `{${"0".repeat(500)}1..30}`, "at most 10000 characters"],
   ["nothing", "{,}", "expand to nothing"],
   ["too many `**`", `${"**/a/".repeat(11)}b`, 'at most 10 "**" segments'],
 ])("a glob is refused: %s", (_name, pattern, message) => {
@@ -133,8 +139,8 @@ test.each([
 });
 
 test("all of the alternatives that are accepted match", () => {
-  const glob = compileGlob("v{1..100}/*");
-  for (let version = 1; version <= 100; version++) expect(glob.matches(`v${version}/x`)).toBe(true);
+  const glob = compileGlob("v{1..32}/*");
+  for (let version = 1; version <= 32; version++) expect(glob.matches(`v${version}/x`)).toBe(true);
   expect(glob.matches("v101/x")).toBe(false);
 });
 
@@ -153,7 +159,7 @@ describe("work", () => {
 
   test.each([
     ["a long piece between stars", `*${"a".repeat(900)}b*`],
-    ["many alternatives", `{1..100}/*a*b*`],
+    ["many alternatives", `{1..32}/*a*b*`],
     ["many `**`", `${"**/*/".repeat(9)}**`],
     ["many parts between two `**`", `**/${"a/".repeat(100)}b/**`],
   ])("a costly glob passes the budget on a long text: %s", (_name, pattern) => {
@@ -198,6 +204,11 @@ function bestMs(run: () => void): number {
 }
 
 /** The documentation of compileGlob, without any care for speed, for `*`, `?`, `**` and plain text. */
+function matchesFromRoot(pattern: readonly string[], text: readonly string[]): boolean {
+  if (matchesByDefinition(pattern, text)) return true;
+  return pattern[0] === "**" && text[0] === "" && text.length > 1 && matchesByDefinition(pattern, text.slice(1));
+}
+
 function matchesByDefinition(pattern: readonly string[], text: readonly string[]): boolean {
   const [first, ...rest] = pattern;
   if (first === undefined) return text.length === 0;

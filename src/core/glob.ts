@@ -5,7 +5,7 @@ import { PatternError, type TextMatcher } from "./text-matcher.ts";
 const MAX_LENGTH = 1000;
 /** Each `{` is one more pass over the pattern, so this keeps a hostile expansion cheap. */
 const MAX_BRACES = 20;
-const MAX_ALTERNATIVES = 100;
+const MAX_ALTERNATIVES = 32;
 const MAX_EXPANDED_LENGTH = 10_000;
 /** Far below the 200 from which minimatch silently stops matching. */
 const MAX_GLOBSTARS = 10;
@@ -32,6 +32,8 @@ interface Wildcards {
   readonly minimatch: Minimatch;
   /** `segments` is infinite when the alternative has a `**`. */
   readonly shape: Shape;
+  /** It begins with `**`, which stands for the root too: `**` + `/.env` matches `/app/.env`. */
+  readonly rooted: boolean;
   readonly workPerUnit: number;
 }
 
@@ -40,7 +42,8 @@ interface Wildcards {
  * any number of whole segments (at least one at the end), `[...]` and `{x,y}` work, `\` escapes, and `!`, `#` and
  * extglobs are ordinary text. Dotfiles are matched. Nothing is normalised: no wildcard, not even `**`, stands for an
  * empty segment, `.` or `..`, which match only where the pattern has them written out. So `dir/*` gives away neither
- * `dir/..` nor `dir/x/`, and `dir/**` does not match `dir//x`. `ignoreCase` uses the simple case folding of Unicode.
+ * `dir/..` nor `dir/x/`, and `dir/**` does not match `dir//x`. But a leading `**` stands for the root too: what it matches
+ * it also matches with a `/` before it. `ignoreCase` uses the simple case folding of Unicode.
  *
  * @throws PatternError when the pattern is too long, expands to nothing or too much, or has too many `**`.
  */
@@ -60,7 +63,7 @@ export function compileGlob(pattern: string, options: { readonly ignoreCase?: bo
   const workPerUnit = wildcards.reduce((sum, wildcard) => sum + wildcard.workPerUnit, wildcards.length > 0 ? 10 : 0);
   const largest: Shape = {
     segments: Math.max(...wildcards.map(({ shape }) => shape.segments)),
-    special: Math.max(...wildcards.map(({ shape }) => shape.special)),
+    special: Math.max(...wildcards.map(({ shape, rooted }) => shape.special + (rooted ? 1 : 0))),
   };
   return {
     work: (length) => fixedWork + workPerUnit * length,
@@ -78,8 +81,11 @@ export function compileGlob(pattern: string, options: { readonly ignoreCase?: bo
  * one from the text, so with equal numbers none is left to be forgiven. This also keeps texts with `..` away from
  * minimatch, whose search for `**` + `/a/**` is quadratic on them.
  */
-function matchesExactly({ minimatch, shape }: Wildcards, text: string, textShape: Shape): boolean {
-  return textShape.special === shape.special && minimatch.match(text);
+function matchesExactly({ minimatch, shape, rooted }: Wildcards, text: string, textShape: Shape): boolean {
+  if (textShape.special === shape.special) return minimatch.match(text);
+  if (!rooted || !text.startsWith("/") || textShape.special !== shape.special + 1) return false;
+  // The leading `**` stands for the root, and matches the rest as if the root were not there.
+  return minimatch.match(text.slice(1));
 }
 
 /** The shape of a text, or undefined as soon as it has more segments than any alternative can match. */
@@ -131,6 +137,7 @@ function describe(minimatch: Minimatch, parts: readonly ParseReturnFiltered[]): 
   return {
     minimatch,
     shape: { segments: globstars > 0 ? Number.POSITIVE_INFINITY : parts.length, special },
+    rooted: parts[0] === GLOBSTAR,
     workPerUnit,
   };
 }

@@ -2,11 +2,12 @@ import { createHmac, createPrivateKey, sign } from "node:crypto";
 import { inspect } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { AGENT, aJwt, aPlan, aPolicy, aRule, claims, KEY, NOW, open } from "../../test/builders.ts";
+import { AGENT, aCall, aJwt, aPlan, aPolicy, aRule, claims, KEY, NOW, open } from "../../test/builders.ts";
 import { plan, policy, user } from "../../test/decision-arbitraries.ts";
+import { check } from "./check.ts";
 import { MAX_CLAIMS_BYTES, MAX_TOKEN_CHARACTERS, type PlanClaims } from "./claims.ts";
 import { IntentlockError } from "./errors.ts";
-import { openPlanToken, PLAN_TOKEN_TYPE, signPlanToken, ValidToken } from "./plan-token.ts";
+import { type OpenedToken, openPlanToken, PLAN_TOKEN_TYPE, signPlanToken, ValidToken } from "./plan-token.ts";
 import { generateSigningKey, type PublicKey, type SigningKey } from "./signing-key.ts";
 
 const HEADER = { alg: "EdDSA", typ: PLAN_TOKEN_TYPE, kid: KEY.kid };
@@ -429,4 +430,12 @@ describe("signing", () => {
     expect(error).toMatchObject({ code: "ERR_INVALID_KEY" });
     expect(inspect(error)).not.toContain(KEY.privateKey.d.slice(1));
   });
+});
+
+test("an opened token does not lead to tokens that nobody signed", async () => {
+  const opened = await open(await aJwt());
+  const { constructor: Made } = opened as unknown as { constructor: new (claims: object) => OpenedToken };
+  const forged = new Made({ ...claims(), exp: NOW * 2 });
+  const input = { token: forged, call: aCall(), used: [0], now: NOW };
+  expect(check(input)).toMatchObject({ verdict: "block", reason: "invalid_token" });
 });

@@ -2,6 +2,7 @@ import { CompactSign, compactVerify, errors } from "jose";
 import { MAX_CLAIMS_BYTES, MAX_TOKEN_CHARACTERS, type PlanClaims, planClaimsSchema } from "./claims.ts";
 import { type CompiledToken, compileToken } from "./compile-token.ts";
 import { IntentlockError } from "./errors.ts";
+import { parseJson } from "./parse-json.ts";
 import { parseChecked } from "./schema.ts";
 import { type PublicKey, publicKeySchema, type SigningKey, signingKeySchema } from "./signing-key.ts";
 
@@ -35,6 +36,8 @@ export class ValidToken {
     return typeof token === "object" && token !== null && #compiled in token ? token.#compiled : undefined;
   }
 }
+// A token that was opened would lead to the constructor, and so to tokens that nobody signed.
+Object.defineProperty(ValidToken.prototype, "constructor", { value: Object });
 
 /**
  * Signs a plan: a compact JWS (RFC 7515) with `alg: EdDSA` and the key's `kid`.
@@ -107,7 +110,9 @@ async function verify(token: string, keys: readonly PublicKey[], audience: strin
   if (Object.keys(more).length > 0) return invalid("its header has more than alg, typ and kid");
   let claims: PlanClaims;
   try {
-    claims = parseClaims(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(verified.payload)));
+    claims = parseClaims(
+      parseJson(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(verified.payload)),
+    );
   } catch {
     return invalid("its claims are not those of a plan token of a known version");
   }

@@ -160,13 +160,13 @@ describe("refuses", () => {
     [
       "braces that expand without end",
       step({ args: { a: { glob: "{a,b}".repeat(20) } } }),
-      ["steps[0].args.a.glob: the braces of a glob expand to at most 100 alternatives"],
+      ["steps[0].args.a.glob: the braces of a glob expand to at most 32 alternatives"],
     ],
     ["201 steps", aPlanOf(...Array(201).fill({ tool: "read" })), ["steps: a plan has at most 200 steps"]],
     [
       "201 regexes",
       step({ args: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`a${i}`, { regex: "a" }])) }),
-      ["steps: a plan has at most 200 regexes"],
+      ["steps: a plan has at most 200 globs and regexes"],
     ],
     ["a cycle", cycle, [`steps${".steps".repeat(19)}…: nested more than 100 levels deep, or a cycle`]],
     ["a date", step({ args: { a: { eq: new Date(0) } } }), ["steps[0].args.a.eq: an instance of Date is not JSON"]],

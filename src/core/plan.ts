@@ -2,7 +2,7 @@ import { z } from "zod";
 import {
   type CompiledCondition,
   compileCondition,
-  countRegexes,
+  countPatterns,
   type MatchBudget,
   type PlanCondition,
   planConditionSchema,
@@ -31,7 +31,7 @@ export interface PlanStep {
 /** The most steps of a plan, the most bytes of its JSON, and the most regexes: one takes up to some 20 ms to compile. */
 export const MAX_PLAN_STEPS = 200;
 export const MAX_PLAN_BYTES = 262_144;
-export const MAX_PLAN_REGEXES = 200;
+export const MAX_PLAN_PATTERNS = 200;
 
 /** So many tools are listed to whoever named one that there is not. */
 const MAX_TOOLS_SHOWN = 50;
@@ -67,8 +67,8 @@ export function parsePlan(value: unknown, options: { readonly tools: Iterable<st
     throw new PlanError([{ path: error.path, message: error.message }]);
   }
   const steps = listSteps(copy);
-  if (steps.reduce((sum, step) => sum + countRegexes(step["args"]), 0) > MAX_PLAN_REGEXES) {
-    throw new PlanError([{ path: "steps", message: `a plan has at most ${MAX_PLAN_REGEXES} regexes` }]);
+  if (steps.reduce((sum, step) => sum + countPatterns(step["args"]), 0) > MAX_PLAN_PATTERNS) {
+    throw new PlanError([{ path: "steps", message: `a plan has at most ${MAX_PLAN_PATTERNS} globs and regexes` }]);
   }
   const issues: Issue[] = findSchemaIssues(planSchema, copy).map(toIssue);
   for (const [index, { tool }] of steps.entries()) {

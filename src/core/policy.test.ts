@@ -177,7 +177,7 @@ describe("refuses", () => {
     [
       "a tool's bad glob",
       policyOf(aRule({ match: { tool: "{a,b}".repeat(8) } })),
-      ["rules[0].match.tool: the braces of a glob expand to at most 100 alternatives"],
+      ["rules[0].match.tool: the braces of a glob expand to at most 32 alternatives"],
     ],
     [
       "a bad glob in a list",

@@ -118,3 +118,54 @@ describe("verifyAudit", () => {
     expect(await verifyAudit([], { keys: [KEY.publicKey], audience: AGENT })).toEqual([]);
   });
 });
+
+describe("a log that was put together", () => {
+  const isAllowed = (event: AuditEvent): boolean => event.type === "decision" && event.verdict === "allow";
+
+  test.each<[string, (event: AuditEvent, seq: number) => AuditEvent, string]>([
+    [
+      "an allow without its arguments, of a tool that the plan does not have",
+      (event) => (isAllowed(event) ? ({ ...event, args: undefined, tool: "wipe_disk" } as AuditEvent) : event),
+      "its plan has no such call",
+    ],
+    [
+      "an allow without its arguments, past the limit of its step",
+      (event) => (isAllowed(event) ? ({ ...event, args: undefined, used: [2] } as AuditEvent) : event),
+      "its plan has no such call",
+    ],
+    [
+      "an allow without its arguments, by a rule that there is not",
+      (event) => (isAllowed(event) ? ({ ...event, args: undefined, rule: "nobody" } as AuditEvent) : event),
+      "its plan has no such call",
+    ],
+    [
+      "an outcome of a call that nobody allowed",
+      (event) => (event.type === "outcome" ? { ...event, decisionSeq: 5 } : event),
+      "no allowed call waits for this outcome",
+    ],
+    [
+      "two outcomes of one call",
+      (event) => (event.type === "outcome" && event.status === "aborted" ? { ...event, decisionSeq: 1 } : event),
+      "no allowed call waits for this outcome",
+    ],
+  ])("shows by %s", async (_name, change, problem) => {
+    const withoutUndefined = (event: AuditEvent): AuditEvent => JSON.parse(JSON.stringify(event)) as AuditEvent;
+    const { problems } = await verify(rechain(await aLog(), (event, seq) => withoutUndefined(change(event, seq))));
+    expect(problems.map((found) => found.problem)).toContain(problem);
+  });
+
+  test("shows by a plan that is signed twice", async () => {
+    const log = await aLog();
+    const signed = log[0]?.event as AuditEvent;
+    const { problems } = await verify(rechain(log, (event, seq) => (seq === 3 ? signed : event)));
+    expect(problems.map((found) => found.problem)).toContain("a log begins with the one signing of its plan");
+  });
+
+  test("shows by an event that there is not, or no entry at all", async () => {
+    const unknown = { type: "invented" } as unknown as AuditEvent;
+    const { problems } = await verify(rechain(await aLog(), (event, seq) => (seq === 3 ? unknown : event)));
+    expect(problems).toContainEqual({ seq: 3, problem: "there is no such event" });
+    const reports = await verifyAudit([null as unknown as AuditEntry], { keys: [KEY.publicKey], audience: AGENT });
+    expect(reports).toMatchObject([{ problems: [{ problem: "it is not an audit entry" }] }]);
+  });
+});

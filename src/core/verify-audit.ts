@@ -1,4 +1,12 @@
-import { type AuditEntry, agreesWithRecord, type DecisionRecord, recomputeDecision, verifyChain } from "./audit.ts";
+import {
+  type AuditEntry,
+  type AuditEvent,
+  agreesWithRecord,
+  type DecisionRecord,
+  recomputeDecision,
+  verifyChain,
+} from "./audit.ts";
+import { LEEWAY_SECONDS } from "./check.ts";
 import type { Sha256 } from "./digest.ts";
 import { type OpenedToken, openPlanToken } from "./plan-token.ts";
 import type { PublicKey } from "./signing-key.ts";
@@ -39,7 +47,8 @@ export async function verifyAudit(
   entries: readonly AuditEntry[],
   options: { readonly keys: readonly PublicKey[]; readonly audience: string; readonly hash?: Sha256 },
 ): Promise<PlanAudit[]> {
-  const byPlan = Map.groupBy(entries, ({ planId }) => planId);
+  // What is no entry has no plan, and is found there.
+  const byPlan = Map.groupBy(entries, (entry) => entry?.planId ?? "");
   return await Promise.all([...byPlan].map(([planId, its]) => verifyPlan(planId, its, options)));
 }
 
@@ -55,21 +64,39 @@ async function verifyPlan(
   const tokens = new Map<string, OpenedToken>();
   const taken = new TakenCalls();
   for (const { seq, event } of entries) {
-    if (report.closed && event.type !== "outcome") problems.push({ seq, problem: "it follows the end of the plan" });
-    if (event.type === "plan_signed" || event.type === "refresh") {
-      const token = await openPlanToken(event.token, options.keys, options);
-      if (token.valid && token.claims.planId === planId) tokens.set(token.claims.jti, token);
-      else problems.push({ seq, problem: "its token is not one of this plan, agent and key" });
-    } else if (event.type === "decision") {
-      report.decisions++;
-      const answer = verifyDecision(event, tokens.get(event.jti), taken);
-      if (answer === "recomputed") report.recomputed++;
-      else if (answer === "not recomputable") report.notRecomputable++;
-      else problems.push({ seq, problem: answer });
-      taken.add(seq, event);
-    } else if (event.type === "outcome") {
-      if (event.status === "aborted") taken.giveBack(event.decisionSeq);
-    } else if (event.type === "closed") report.closed = true;
+    const found = (problem: string): unknown => problems.push({ seq, problem });
+    if ((event.type === "plan_signed") !== (seq === 0)) found("a log begins with the one signing of its plan");
+    if (report.closed && event.type !== "outcome") found("it follows the end of the plan");
+    switch (event.type) {
+      case "plan_signed":
+      case "refresh": {
+        const token = await openPlanToken(event.token, options.keys, options);
+        if (token.valid && token.claims.planId === planId) tokens.set(token.claims.jti, token);
+        else found("its token is not one of this plan, agent and key");
+        break;
+      }
+      case "decision": {
+        report.decisions++;
+        const answer = verifyDecision(event, tokens.get(event.jti), taken);
+        if (answer === "recomputed") report.recomputed++;
+        else if (answer === "not recomputable") report.notRecomputable++;
+        else found(answer);
+        taken.add(seq, event);
+        break;
+      }
+      case "outcome":
+        if (!taken.settle(event)) found("no allowed call waits for this outcome");
+        break;
+      case "closed":
+        report.closed = true;
+        break;
+      case "hold":
+      case "approval":
+        break;
+      default:
+        event satisfies never;
+        found("there is no such event");
+    }
   }
   return { ...report, problems };
 }
@@ -79,9 +106,24 @@ function verifyDecision(record: DecisionRecord, token: OpenedToken | undefined, 
   if (record.args === undefined && record.digest === undefined && record.verdict === "block") return "not recomputable";
   if (!token) return "it was decided under a token that is not in the log";
   if (!taken.areIn(record.used)) return "it counts fewer calls than were made before it";
-  if (record.args === undefined) return "not recomputable";
+  if (record.args === undefined) return isPossible(record, token) ? "not recomputable" : "its plan has no such call";
   const again = recomputeDecision(record, token);
   return again && agreesWithRecord(record, again) ? "recomputed" : "decided again, it comes out otherwise";
+}
+
+/** What shows of an allow without its arguments: they had a digest, and the step is one of the tool with calls left. */
+function isPossible({ verdict, digest, tool, step, rule, used, now }: DecisionRecord, token: OpenedToken): boolean {
+  if (verdict !== "allow") return true;
+  if (digest === undefined || step === undefined || !token.valid || now >= token.claims.exp + LEEWAY_SECONDS)
+    return false;
+  const { plan, policy } = token.claims;
+  const planned = plan.steps[step];
+  const taken = used[step] ?? Number.NaN;
+  return (
+    planned?.tool === tool &&
+    taken < (planned.maxCalls ?? Number.POSITIVE_INFINITY) &&
+    policy.rules.some(({ id, decision }) => id === rule && decision !== "block")
+  );
 }
 
 /** The calls that the entries so far have taken of each step. */
@@ -95,11 +137,13 @@ class TakenCalls {
     this.#steps.set(step, (this.#steps.get(step) ?? 0) + 1);
   }
 
-  giveBack(seq: number): void {
-    const step = this.#decisions.get(seq);
-    if (step === undefined) return;
-    this.#decisions.delete(seq);
-    this.#steps.set(step, (this.#steps.get(step) ?? 0) - 1);
+  /** False unless the outcome is the first of a call that was allowed. */
+  settle({ decisionSeq, status }: Extract<AuditEvent, { type: "outcome" }>): boolean {
+    const step = this.#decisions.get(decisionSeq);
+    if (step === undefined) return false;
+    this.#decisions.delete(decisionSeq);
+    if (status === "aborted") this.#steps.set(step, (this.#steps.get(step) ?? 0) - 1);
+    return true;
   }
 
   /** Counts may be higher: those of calls whose entry was not written yet, or not at all. */

@@ -43,17 +43,38 @@ export function isLocked(tool: AnyTool | undefined, name: string, session: Sessi
 function lockTool(name: string, tool: AnyTool, session: Session): AnyTool {
   // Locked twice, a call would wait for itself.
   if (isLocked(tool, name, session)) return tool;
+  const fixed = fixProperties(tool);
   return lockAs({
     name,
-    tool,
+    tool: fixed,
+    self: tool,
     session,
-    fingerprint: once(async () => fingerprintTool(await describeTool(name, tool))),
+    fingerprint: once(async () => fingerprintTool(await describeTool(name, fixed))),
   });
+}
+
+/**
+ * The tool with what its getters say now: the model is told what was fingerprinted. Copied by descriptors, since the SDK
+ * marks tools with properties that a spread would lose.
+ */
+function fixProperties(tool: AnyTool): AnyTool {
+  const descriptors = Object.entries(Object.getOwnPropertyDescriptors(tool) as Record<string, PropertyDescriptor>);
+  if (descriptors.every(([, { get }]) => get === undefined)) return tool;
+  const fixed = descriptors.map(([key, { enumerable = false }]) => [
+    key,
+    { value: Reflect.get(tool, key), enumerable },
+  ]);
+  return Object.create(
+    Object.getPrototypeOf(tool) as object,
+    Object.fromEntries(fixed) as PropertyDescriptorMap,
+  ) as AnyTool;
 }
 
 interface ToLock {
   readonly name: string;
   readonly tool: AnyTool;
+  /** What methods of the tool have as `this`. */
+  readonly self: AnyTool;
   readonly session: Session;
   readonly fingerprint: () => Promise<string>;
 }
@@ -70,8 +91,10 @@ function lockAs(toLock: ToLock): AnyTool {
   const bind = caller?.bind;
   if (caller && bind) {
     // What runs the code is made anew for each run, with a description of its own. What was signed is the caller.
-    const bound = (inner: ToolSet): AnyTool =>
-      lockAs({ ...toLock, tool: bind.call(caller, nestTools(inner, session)) });
+    const bound = (inner: ToolSet): AnyTool => {
+      const runner = bind.call(caller, nestTools(inner, session));
+      return lockAs({ ...toLock, tool: runner, self: runner });
+    };
     properties["experimental_toolCaller"] = { value: { ...caller, bind: bound } };
   }
   const locked = Object.freeze(Object.create(Object.getPrototypeOf(tool) as object, properties) as AnyTool);
@@ -79,15 +102,26 @@ function lockAs(toLock: ToLock): AnyTool {
   return locked;
 }
 
+/** The options of calls that run: a tool that hands them on to another tool, or to itself, makes a call of its own. */
+const running = new WeakSet<object>();
+
+function nameCall(options: Options | undefined): string {
+  const id = options?.toolCallId;
+  if (!options || id === undefined) return crypto.randomUUID();
+  return running.has(options) ? `${id}:${crypto.randomUUID()}` : id;
+}
+
 type Execute = NonNullable<AnyTool["execute"]>;
 type Options = ToolExecutionOptions<unknown>;
 
-function lockExecute({ name, tool, session, fingerprint }: ToLock, execute: Execute): Execute {
-  // With the tool as `this`: methods of a class may need it.
-  const original = (args: unknown, options: Options): unknown => Reflect.apply(execute, tool, [args, options]);
+function lockExecute({ name, self, session, fingerprint }: ToLock, execute: Execute): Execute {
+  const original = (args: unknown, options: Options): unknown => {
+    if (options) running.add(options);
+    return Reflect.apply(execute, self, [args, options]);
+  };
   async function toCall(args: unknown, options: Options | undefined): Promise<SessionCall> {
     return {
-      callId: options?.toolCallId ?? crypto.randomUUID(),
+      callId: nameCall(options),
       tool: name,
       args,
       fingerprint: await fingerprint(),
