@@ -1,0 +1,72 @@
+import type { ToolExecutionOptions } from "ai";
+import type { RunResult, Session, SessionCall } from "../../session/index.ts";
+import { BlockedError } from "./blocked-error.ts";
+import type { AnyTool } from "./coverage.ts";
+
+export type Execute = NonNullable<AnyTool["execute"]>;
+export type ExecuteOptions = ToolExecutionOptions<unknown>;
+
+/** A tool, and what its calls are checked as. */
+export interface ToLock {
+  readonly name: string;
+  readonly tool: AnyTool;
+  readonly session: Session;
+  readonly fingerprint: () => Promise<string>;
+}
+
+/** The tool's own `execute`, each call of which the session checks first. */
+export function lockExecute({ name, tool, session, fingerprint }: ToLock, execute: Execute): Execute {
+  // With the tool as `this`: methods of a class may need it.
+  const original = (args: unknown, options: ExecuteOptions): unknown => {
+    if (options) running.add(options);
+    return Reflect.apply(execute, tool, [args, options]);
+  };
+  async function toCall(args: unknown, options: ExecuteOptions | undefined): Promise<SessionCall> {
+    return {
+      callId: nameCall(options),
+      tool: name,
+      args,
+      fingerprint: await fingerprint(),
+      signal: options?.abortSignal,
+    };
+  }
+  // The SDK tells by what is returned whether a result comes in parts: each kind of function stays what it is.
+  if (isAsyncGeneratorFunction(execute)) {
+    return async function* (args: unknown, options: ExecuteOptions) {
+      const call = await toCall(args, options);
+      return unwrap(yield* session.stream(call, (checked) => original(checked, options) as AsyncIterable<unknown>));
+    } as Execute;
+  }
+  return async (args: unknown, options: ExecuteOptions) => {
+    const call = await toCall(args, options);
+    return unwrap(await session.run(call, async (checked) => await lastOf(await original(checked, options))));
+  };
+}
+
+/** The options of calls that run: a tool that hands them on to another tool, or to itself, makes a call of its own. */
+const running = new WeakSet<object>();
+
+function nameCall(options: ExecuteOptions | undefined): string {
+  const id = options?.toolCallId;
+  if (!options || id === undefined) return crypto.randomUUID();
+  return running.has(options) ? `${id}:${crypto.randomUUID()}` : id;
+}
+
+/** The content of a result; an error is thrown, as the SDK wants it. */
+function unwrap(result: RunResult<unknown>): unknown {
+  if (!result.isError) return result.content;
+  // What the tool threw stays the very object that it was.
+  throw "error" in result ? result.error : new BlockedError(result.decision);
+}
+
+/** A plain function may return an iterable too: the last part is the result. */
+async function lastOf(result: unknown): Promise<unknown> {
+  if (typeof result !== "object" || result === null || !(Symbol.asyncIterator in result)) return result;
+  let last: unknown;
+  for await (const part of result as AsyncIterable<unknown>) last = part;
+  return last;
+}
+
+function isAsyncGeneratorFunction(value: unknown): boolean {
+  return value instanceof Object.getPrototypeOf(async function* () {}).constructor;
+}
