@@ -3,7 +3,14 @@
  */
 import { type Measurement, median } from "./check/measure.ts";
 import { type Measured, printTable, printTargets, ratioOf } from "./check/report.ts";
-import { everNewNames, everyCallAnotherTool, manyRules, oneTool, rulesOfOneTool } from "./check/scenario.ts";
+import {
+  everNewNames,
+  everyCallAnotherTool,
+  manyRules,
+  oneTool,
+  rulesOfOneTool,
+  shortCalls,
+} from "./check/scenario.ts";
 import { argsOfSize, decisionRow, gateRow, tokenRow } from "./check/subjects.ts";
 
 const ROUNDS = 5;
@@ -35,6 +42,7 @@ const decisions = await measureRows({
   "1000 rules, first matches": await decisionRow(oneTool(manyRules(1000, "first"), 1)),
   "1000 rules, last matches": await decisionRow(oneTool(manyRules(1000, "last"), 1)),
   "1000 rules, none matches": await decisionRow(oneTool(manyRules(1000, "none"), 1)),
+  "1000 rules, one argument": await decisionRow(shortCalls(oneTool(manyRules(1000, "last"), 1))),
   "100 rules, plan of 10 steps": await decisionRow(oneTool(manyRules(100, "last"), 10)),
   "100 rules, plan of 50 steps": await decisionRow(oneTool(manyRules(100, "last"), 50)),
   "each call another tool": await decisionRow(everyCallAnotherTool()),
@@ -85,6 +93,12 @@ printTargets([
   { name: "  no rule matches", value: worst("frozen", "memo", blocking), most: 3, unit: "x" },
   { name: "check(), fresh arguments / floor with a memo", value: worst("fresh", "memo", matching), most: 3, unit: "x" },
   { name: "  no rule matches", value: worst("fresh", "memo", blocking), most: 3, unit: "x" },
+  {
+    name: "  one argument",
+    value: ratioOf(cell("1000 rules, one argument", "fresh"), cell("1000 rules, one argument", "memo")),
+    most: 3,
+    unit: "x",
+  },
   {
     name: "  / floor with a memo and a strict copy",
     value: worst("fresh", "memo + copy", matching),
