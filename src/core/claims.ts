@@ -49,7 +49,7 @@ const sha256 = z.string().regex(/^sha256:[0-9a-f]{64}$/, "expected sha256: and 6
 const email = z.string().refine((value) => normalizeEmail(value) !== undefined, "expected an e-mail address");
 const words = z.array(z.string().min(1).max(254)).max(1000);
 
-export const userSchema: z.ZodType<User> = closedObject({ email, roles: words, groups: words });
+const userSchema: z.ZodType<User> = closedObject({ email, roles: words, groups: words });
 
 export const planClaimsSchema: z.ZodType<PlanClaims> = closedObject({
   ver: z.literal(1),

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { bestMs, expectProportional } from "../../test/growth.ts";
 import { compileGlob } from "./glob.ts";
 import { MAX_MATCH_WORK, PatternError } from "./text-matcher.ts";
 
@@ -187,21 +188,8 @@ test.each([
   ["alternatives and `**`", "**/{a,b}/**/{a,b}/**/bb/c", (n: number) => `${"a/".repeat(n)}b/c`],
 ])("time grows in proportion to the text: %s", (_name, pattern, textOf) => {
   const glob = compileGlob(pattern);
-  const [shortText, longText] = [textOf(1_000), textOf(16_000)];
-  const small = bestMs(() => glob.matches(shortText));
-  const large = bestMs(() => glob.matches(longText));
-  // Sixteen times as long: 256 times as much work if it were quadratic, and unreachable if it were exponential.
-  expect(large).toBeLessThan(100 * Math.max(small, 0.2));
+  expectProportional(textOf, (text) => glob.matches(text));
 });
-
-function bestMs(run: () => void): number {
-  const times = Array.from({ length: 9 }, () => {
-    const start = performance.now();
-    run();
-    return performance.now() - start;
-  });
-  return Math.min(...times);
-}
 
 /** The documentation of compileGlob, without any care for speed, for `*`, `?`, `**` and plain text. */
 function matchesFromRoot(pattern: readonly string[], text: readonly string[]): boolean {

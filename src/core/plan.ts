@@ -28,7 +28,7 @@ export interface PlanStep {
   readonly maxCalls?: number;
 }
 
-/** The most steps of a plan, the most bytes of its JSON, and the most regexes: one takes up to some 20 ms to compile. */
+/** The most steps of a plan, the most bytes of its JSON, and the most globs and regexes: a regex takes up to some 20 ms to compile. */
 export const MAX_PLAN_STEPS = 200;
 export const MAX_PLAN_BYTES = 262_144;
 export const MAX_PLAN_PATTERNS = 200;
@@ -36,7 +36,7 @@ export const MAX_PLAN_PATTERNS = 200;
 /** So many tools are listed to whoever named one that there is not. */
 const MAX_TOOLS_SHOWN = 50;
 
-export const planStepSchema: z.ZodType<PlanStep> = closedObject({
+const planStepSchema: z.ZodType<PlanStep> = closedObject({
   tool: z
     .string()
     .regex(TOOL_NAME, "a tool's name is 1 to 64 letters, digits, _ or -")
@@ -55,7 +55,7 @@ export const planSchema: z.ZodType<Plan> = closedObject({
  *
  * @param options.tools the names of the tools that there are; a step with another one is refused
  * @throws PlanError listing every problem with its path: unknown fields and tools, operators that plans do not have
- * (`notIn`, `notGlob`), empty conditions, patterns out of bounds, more than 200 steps, 200 regexes or 256 KiB
+ * (`notIn`, `notGlob`), empty conditions, patterns out of bounds, more than 200 steps, 200 globs and regexes or 256 KiB
  */
 export function parsePlan(value: unknown, options: { readonly tools: Iterable<string> }): Plan {
   const tools = new Set(options.tools);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { expectProportional } from "../../test/growth.ts";
 import { compileRegex } from "./regex.ts";
 import { MAX_MATCH_WORK, PatternError } from "./text-matcher.ts";
 
@@ -174,18 +175,8 @@ test.each([
   ["many stars", ".*.*.*.*.*.*.*b", "a"],
 ])("time grows in proportion to the text: %s", (_name, source, unit) => {
   const regex = compileRegex(source);
-  const [shortText, longText] = [unit.repeat(1_000), unit.repeat(16_000)];
-  const small = bestMs(() => regex.matches(shortText));
-  const large = bestMs(() => regex.matches(longText));
-  // Sixteen times as long: 256 times as much work if it were quadratic, and unreachable if it were exponential.
-  expect(large).toBeLessThan(100 * Math.max(small, 0.2));
+  expectProportional(
+    (size) => unit.repeat(size),
+    (text) => regex.matches(text),
+  );
 });
-
-function bestMs(run: () => void): number {
-  const times = Array.from({ length: 9 }, () => {
-    const start = performance.now();
-    run();
-    return performance.now() - start;
-  });
-  return Math.min(...times);
-}

@@ -90,7 +90,7 @@ export function parseChecked<T>(
 }
 
 /** Zod's issues, flattened: each unknown field is one, and of a union the branch that came closest. */
-export function listSchemaIssues(error: z.ZodError): SchemaIssue[] {
+function listSchemaIssues(error: z.ZodError): SchemaIssue[] {
   return error.issues.flatMap((issue) => flatten(issue, []));
 }
 

@@ -128,15 +128,14 @@ export function nameCall(call: unknown, planId: string): CallName {
 /** Makes the decision and the message that the model reads: the reason and detail, then a sentence on what it means. */
 export function blockDecision(call: CallName, block: Block): BlockDecision {
   const { reason, stage, detail, step, rule } = block;
-  const meaning = rule === undefined ? explainReason(reason) : "A rule of the policy forbids this action.";
   const { callId, tool, planId } = call;
-  const message = `Blocked by Intentlock (${reason}): ${shorten(detail, MAX_DETAIL_CHARACTERS)}\n${meaning}`;
+  const message = `Blocked by Intentlock (${reason}): ${shorten(detail, MAX_DETAIL_CHARACTERS)}\n${explainReason(reason)}`;
   const decision = { verdict: "block", callId, tool, planId, reason, message, stage } as const;
   const placed = step === undefined ? decision : { ...decision, step };
   return rule === undefined ? placed : { ...placed, rule };
 }
 
-/** What a reason means, in one plain sentence. */
+/** What a reason means, in one plain sentence. No rule has the id of a reason: the parser of policies sees to that. */
 export function explainReason(reason: BlockReason | RuleId): string {
   return Object.hasOwn(MEANINGS, reason)
     ? MEANINGS[reason as BlockReason]

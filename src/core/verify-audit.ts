@@ -2,6 +2,7 @@ import {
   type AuditEntry,
   type AuditEvent,
   agreesWithRecord,
+  type ChainProblem,
   type DecisionRecord,
   recomputeDecision,
   verifyChain,
@@ -22,7 +23,7 @@ export interface PlanAudit {
   readonly notRecomputable: number;
   /** The plan was closed. A log that ends before may lack what came after. */
   readonly closed: boolean;
-  readonly problems: readonly { readonly seq: number; readonly problem: string }[];
+  readonly problems: readonly ChainProblem[];
 }
 
 /**
@@ -60,7 +61,7 @@ async function verifyPlan(
   const chain = verifyChain(entries, planId, options.hash);
   const report = { planId, entries: entries.length, decisions: 0, recomputed: 0, notRecomputable: 0, closed: false };
   if (chain.problem) return { ...report, problems: [chain.problem] };
-  const problems: { seq: number; problem: string }[] = [];
+  const problems: ChainProblem[] = [];
   const tokens = new Map<string, OpenedToken>();
   const taken = new TakenCalls();
   for (const { seq, event } of entries) {

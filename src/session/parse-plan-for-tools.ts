@@ -1,5 +1,5 @@
 import { type Issue, isJsonObject, type Plan, PlanError, parsePlan } from "../core/index.ts";
-import type { SessionTool } from "./session-tool.ts";
+import { propertiesOf, type SessionTool } from "./session-tool.ts";
 
 /**
  * A plan for these tools. Beyond what `parsePlan` refuses, an argument that the schema of its tool does not have is a
@@ -24,9 +24,9 @@ export function parsePlanForTools(value: unknown, tools: readonly SessionTool[])
 /** The names of all arguments that a tool takes; undefined if its schema does not rule others out. */
 function closedArguments(tool: SessionTool | undefined): string[] | undefined {
   const schema = tool?.inputSchema;
-  if (!isJsonObject(schema) || schema.additionalProperties !== false) return undefined;
+  if (!tool || !isJsonObject(schema) || schema.additionalProperties !== false) return undefined;
   // Properties may also come from these.
   if (["$ref", "allOf", "anyOf", "oneOf", "patternProperties"].some((keyword) => Object.hasOwn(schema, keyword)))
     return undefined;
-  return isJsonObject(schema.properties) ? Object.keys(schema.properties) : [];
+  return Object.keys(propertiesOf(tool));
 }

@@ -61,7 +61,8 @@ export function listOpenArguments(plan: Plan, tools: readonly SessionTool[]): Op
   });
 }
 
-function propertiesOf({ inputSchema }: SessionTool): JsonObject {
+/** The schemas of a tool's arguments by their names, as far as the schema of the whole lists them. */
+export function propertiesOf({ inputSchema }: SessionTool): JsonObject {
   const properties = isJsonObject(inputSchema) ? inputSchema.properties : undefined;
   return isJsonObject(properties) ? properties : {};
 }
