@@ -23,6 +23,12 @@ export interface SessionCall {
   /** Of the tool that would run; of the tool that the session began with if it is not given. */
   readonly fingerprint?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * For frameworks that run a step again, as LangGraph does after a resume: the step's name, from the framework and not
+   * from the model. A call that gave a result under the same name, id and content gets that result, and one that its tool
+   * suspended goes on under the decision that it has; neither counts or is recorded again.
+   */
+  readonly replayKey?: string | undefined;
   /** Why the adapter does not let the call through, whatever the plan says. It is blocked, and on record. */
   readonly refusal?: { readonly reason: BlockReason; readonly detail: string } | undefined;
 }
@@ -103,6 +109,11 @@ export class CallDecider {
     } catch (cause) {
       this.#tellError("The outcome of a call could not be recorded", cause);
     }
+  }
+
+  /** Why a call may not go on that was allowed before; undefined if it may. */
+  blockIfAborted(call: PendingCall): { readonly decision: BlockDecision; readonly args?: undefined } | undefined {
+    return this.#isAborted(call) ? { decision: this.#block(call, ABORTED) } : undefined;
   }
 
   async #decide(call: PendingCall): Promise<Admission> {

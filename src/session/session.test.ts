@@ -3,6 +3,7 @@ import { aPolicy, aRule } from "../../test/builders.ts";
 import { aSession, aSessionCall, aTool, listEntries, listEvents, planOf, ScriptedGate } from "../../test/sessions.ts";
 import type { JsonObject } from "../core/index.ts";
 import { LocalGate, MemoryAuditSink } from "../gates/index.ts";
+import type { SessionCall } from "./call-decider.ts";
 import type { Session } from "./session.ts";
 
 const ONCE = planOf({ tool: "send_money", maxCalls: 1 });
@@ -500,4 +501,139 @@ test("can be closed after its gate", async () => {
   await gate.close();
   await expect(session.close()).resolves.toBeUndefined();
   expect(audit.entries.filter(({ event }) => event.type === "closed")).toHaveLength(1);
+});
+
+describe("a step that the framework runs again", () => {
+  const replayKey = "task-1";
+  const again = aSessionCall({ replayKey });
+  class Suspension extends Error {}
+  const isSuspension = (thrown: unknown): boolean => thrown instanceof Suspension;
+  const suspend = (): never => {
+    throw new Suspension("wait");
+  };
+
+  test("gets the result that it has, without a second count or entry", async () => {
+    const { session, audit } = await aSession({ plan: ONCE });
+    const tool = vi.fn(async () => ({ sent: true }));
+    const first = await session.run(again, tool);
+    expect(await session.run({ ...again, args: { amount: 20, to: "landlord" } }, tool)).toBe(first);
+    expect(tool).toHaveBeenCalledTimes(1);
+    expect(listEntries(audit)).toEqual(["call-1:allow", "ok"]);
+  });
+
+  test.each<[string, Partial<SessionCall>]>([
+    ["another step", { replayKey: "task-2" }],
+    ["no step", { replayKey: undefined }],
+    ["another id", { callId: "call-2" }],
+    ["other arguments", { args: { to: "landlord", amount: 21 } }],
+    ["another fingerprint", { fingerprint: "sha256:other" }],
+    ["a refusal", { refusal: { reason: "invalid_args", detail: "no" } }],
+  ])("gets a decision of its own with %s", async (_name, over) => {
+    const { session, audit } = await aSession({ plan: ONCE });
+    await session.run(again, () => "sent");
+    const tool = vi.fn();
+    expect(await session.run({ ...again, ...over }, tool)).toMatchObject({ decision: { verdict: "block" } });
+    expect(tool).not.toHaveBeenCalled();
+    expect(listEntries(audit)).toHaveLength(3);
+  });
+
+  test("is a retry if the call failed, and counts", async () => {
+    const { session, audit } = await aSession({ plan: TWICE });
+    await session.run(again, boom);
+    expect(await session.run(again, () => "sent")).toMatchObject({ content: "sent" });
+    expect(await session.run({ ...again, callId: "call-2" }, () => "sent")).toMatchObject({ isError: true });
+    expect(listEntries(audit)).toEqual(["call-1:allow", "failed", "call-1:allow", "ok", "call-2:call_limit"]);
+  });
+
+  test("is decided again if the call was blocked", async () => {
+    const { session, audit } = await aSession({ plan: ONCE });
+    const other = aSessionCall({ replayKey, tool: "delete_all" });
+    for (let run = 0; run < 2; run++) await session.run(other, () => "deleted");
+    expect(listEntries(audit)).toEqual(["call-1:unknown_tool", "call-1:unknown_tool"]);
+  });
+
+  test("goes on where the tool suspended it, under the decision that it has", async () => {
+    const { session, audit } = await aSession({ plan: ONCE });
+    const suspended = await session.run(again, suspend, { isSuspension });
+    expect(suspended).toMatchObject({ isError: true, error: expect.any(Suspension), decision: { verdict: "allow" } });
+    expect(session.hasSuspended(again)).toBe(true);
+    expect(listEntries(audit)).toEqual(["call-1:allow"]);
+    const tool = vi.fn((args: JsonObject) => args);
+    expect(await session.run(again, tool)).toMatchObject({ content: again.args });
+    expect(session.hasSuspended(again)).toBe(false);
+    expect(tool).toHaveBeenCalledTimes(1);
+    expect(listEntries(audit)).toEqual(["call-1:allow", "ok"]);
+  });
+
+  test("suspends as often as the tool likes, and fails once", async () => {
+    const { session, audit } = await aSession({ plan: ONCE });
+    for (let run = 0; run < 3; run++) await session.run(again, suspend, { isSuspension });
+    await session.run(again, boom, { isSuspension });
+    expect(session.hasSuspended(again)).toBe(false);
+    expect(await session.run(again, () => "sent")).toMatchObject({ decision: { reason: "call_limit" } });
+    expect(listEntries(audit)).toEqual(["call-1:allow", "failed", "call-1:call_limit"]);
+  });
+
+  test.each<[string, Partial<SessionCall>]>([
+    ["another step", { replayKey: "task-2" }],
+    ["no step", { replayKey: undefined }],
+    ["another id", { callId: "call-2" }],
+    ["another tool", { tool: "read_page" }],
+    ["other arguments", { args: { to: "attacker", amount: 20 } }],
+    ["arguments that are not JSON", { args: new Map() }],
+  ])("is not suspended with %s", async (_name, over) => {
+    const { session } = await aSession({ plan: ONCE });
+    await session.run(again, suspend, { isSuspension });
+    expect(session.hasSuspended({ ...again, ...over })).toBe(false);
+    const tool = vi.fn();
+    await session.run({ ...again, ...over }, tool);
+    expect(tool).not.toHaveBeenCalled();
+  });
+
+  test("has failed if what was thrown suspends nothing, or the step has no name", async () => {
+    const { session, audit } = await aSession({ plan: TWICE });
+    await session.run(again, boom, { isSuspension });
+    await session.run(aSessionCall(), suspend, { isSuspension });
+    expect(listEntries(audit)).toEqual(["call-1:allow", "failed", "call-1:allow", "failed"]);
+  });
+
+  test("does not go on once the session is closed, which settles what is suspended", async () => {
+    const { session, audit } = await aSession();
+    await session.run(again, suspend, { isSuspension });
+    await session.close();
+    const tool = vi.fn();
+    expect(await session.run(again, tool)).toMatchObject({ decision: { reason: "aborted" } });
+    expect(tool).not.toHaveBeenCalled();
+    expect(listEntries(audit)).toEqual(["call-1:allow", "unknown"]);
+  });
+
+  test("does not go on while its signal is aborted, and does later", async () => {
+    const { session, audit } = await aSession({ plan: ONCE });
+    await session.run(again, suspend, { isSuspension });
+    const tool = vi.fn(() => "sent");
+    const aborted = await session.run({ ...again, signal: AbortSignal.abort() }, tool);
+    expect(aborted).toMatchObject({ decision: { reason: "aborted" } });
+    expect(tool).not.toHaveBeenCalled();
+    expect(await session.run(again, tool)).toMatchObject({ content: "sent" });
+    expect(listEntries(audit)).toEqual(["call-1:allow", "ok"]);
+  });
+
+  test("goes on once if it is run twice at a time", async () => {
+    const { session } = await aSession({ plan: ONCE });
+    await session.run(again, suspend, { isSuspension });
+    const tool = vi.fn(async () => "sent");
+    const [first, second] = await Promise.all([session.run(again, tool), session.run(again, tool)]);
+    expect(first).toBe(second);
+    expect(tool).toHaveBeenCalledTimes(1);
+  });
+
+  test("is forgotten after many others, and then counts again", async () => {
+    const { session } = await aSession();
+    const tool = vi.fn(() => "sent");
+    for (let run = 0; run < 257; run++) await session.run({ ...again, callId: `call-${run}` }, tool);
+    await session.run({ ...again, callId: "call-256" }, tool);
+    expect(tool).toHaveBeenCalledTimes(257);
+    await session.run({ ...again, callId: "call-0" }, tool);
+    expect(tool).toHaveBeenCalledTimes(258);
+  });
 });

@@ -1,8 +1,9 @@
 import type { BlockDecision, Decision, JsonObject, OutcomeStatus, Plan } from "../core/index.ts";
-import { freezeArgs, jsonEqual } from "../core/json.ts";
+import { freezeArgs } from "../core/json.ts";
 import { blockDecision } from "../core/verdict.ts";
-import { CallDecider, type PendingCall, type SessionCall, type SessionParts } from "./call-decider.ts";
+import { type Admission, CallDecider, type PendingCall, type SessionCall, type SessionParts } from "./call-decider.ts";
 import { describeThrown } from "./describe-thrown.ts";
+import { isTwin, RepeatableCalls, type SuspendedCall } from "./repeatable-calls.ts";
 
 /** The tool itself. It gets what was checked: strict JSON, frozen. */
 export type ToolImplementation<T> = (args: JsonObject) => T;
@@ -22,6 +23,14 @@ export type RunResult<T> =
   | { readonly callId: string; readonly isError: false; readonly content: T; readonly decision: Decision }
   | ErrorResult;
 
+export interface RunOptions {
+  /**
+   * Whether what the tool threw suspends it, in the framework's own way. Such a call has not failed: once the framework
+   * runs it again, under the same `replayKey`, it goes on. The error is in the result as it was thrown.
+   */
+  readonly isSuspension?: (thrown: unknown) => boolean;
+}
+
 interface InFlight {
   readonly call: PendingCall;
   /** Absent for a call whose result comes in parts. */
@@ -33,6 +42,7 @@ export class Session {
   readonly #parts: SessionParts;
   readonly #decider: CallDecider;
   readonly #inFlight = new Map<string, InFlight>();
+  readonly #repeatable = new RepeatableCalls();
   #closing: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
@@ -53,12 +63,21 @@ export class Session {
    * are results with `isError`. A call that comes again while it is in flight, with the same id, tool and arguments, gets
    * the same result and runs once.
    */
-  async run<T>(call: SessionCall, implementation: ToolImplementation<T | PromiseLike<T>>): Promise<RunResult<T>> {
+  async run<T>(
+    call: SessionCall,
+    implementation: ToolImplementation<T | PromiseLike<T>>,
+    options: RunOptions = {},
+  ): Promise<RunResult<T>> {
     const pending = this.#read(call);
     const earlier = this.#inFlight.get(pending.callId);
     if (earlier?.result && isTwin(earlier.call, pending)) return (await earlier.result) as RunResult<T>;
+    const repeated = this.#repeatable.find(pending);
+    if (repeated?.result) return repeated.result as RunResult<T>;
     const entry: InFlight = { call: pending };
-    const result = this.#whileInFlight(entry, () => this.#decideAndRun(pending, implementation));
+    const result = this.#whileInFlight(entry, async () => {
+      const admission = repeated?.suspended ? this.#goOn(repeated.suspended, pending) : await this.#decide(pending);
+      return await this.#runAdmitted(pending, admission, implementation, options);
+    });
     entry.result = result;
     return await result;
   }
@@ -75,7 +94,7 @@ export class Session {
     const leave = this.#enter(entry);
     try {
       const { callId } = entry.call;
-      const { decision, args } = this.#closing ? this.#closedBlock(entry.call) : await this.#decider.decide(entry.call);
+      const { decision, args } = await this.#decide(entry.call);
       if (!args) return blocked(callId, decision);
       const started = performance.now();
       // Stays if the reader stops reading: whether the tool has done its work is not known then.
@@ -107,6 +126,14 @@ export class Session {
       : await this.#decider.peek({ ...pending, clashes: false });
   }
 
+  /**
+   * Whether this very call, with these arguments, was allowed, has been suspended by its tool, and has not gone on since.
+   * No one but the tool brings that about: a framework's word that it resumes a call proves nothing.
+   */
+  hasSuspended(call: SessionCall): boolean {
+    return this.#repeatable.find(this.#read(call))?.suspended !== undefined;
+  }
+
   /** Ends the session: further calls are blocked as `aborted`. @throws IntentlockError if the gate cannot record it */
   async close(): Promise<void> {
     this.#closing ??= this.#recordClosed();
@@ -118,30 +145,46 @@ export class Session {
   }
 
   async #recordClosed(): Promise<void> {
+    for (const { decision } of this.#repeatable.takeSuspended()) await this.#decider.settle(decision, "unknown");
     await this.#parts.gate.record({ type: "closed", planId: this.planId });
   }
 
-  async #decideAndRun<T>(
+  async #decide(call: PendingCall): Promise<Admission> {
+    return this.#closing ? this.#closedBlock(call) : await this.#decider.decide(call);
+  }
+
+  /** A call that its tool suspended has been decided, counted and recorded. */
+  #goOn(suspended: SuspendedCall, again: PendingCall): Admission {
+    if (this.#closing) return this.#closedBlock(again);
+    return this.#decider.blockIfAborted(again) ?? suspended;
+  }
+
+  async #runAdmitted<T>(
     call: PendingCall,
+    admission: Admission,
     implementation: ToolImplementation<T | PromiseLike<T>>,
+    { isSuspension }: RunOptions,
   ): Promise<RunResult<T>> {
     const { callId } = call;
-    const { decision, args } = this.#closing ? this.#closedBlock(call) : await this.#decider.decide(call);
+    const { decision, args } = admission;
     if (!args) return blocked(callId, decision);
     const started = performance.now();
     try {
       const content = await implementation(args);
       await this.#decider.settle(decision, "ok", performance.now() - started);
-      return { callId, isError: false, content, decision };
+      return this.#repeatable.keep(call, { callId, isError: false, content, decision });
     } catch (error) {
+      const result = failed(callId, decision, error);
+      if (isSuspension?.(error) && this.#repeatable.suspend({ call, decision, args })) return result;
+      this.#repeatable.forget(call);
       await this.#decider.settle(decision, "failed", performance.now() - started);
-      return failed(callId, decision, error);
+      return result;
     }
   }
 
   /** Reads the call once: what an attacker's getter answers later does not matter. */
   #read(call: SessionCall): PendingCall {
-    const { callId, tool, args, fingerprint, signal, refusal } = readParts(call);
+    const { callId, tool, args, fingerprint, signal, replayKey, refusal } = readParts(call);
     return {
       callId,
       tool,
@@ -149,6 +192,7 @@ export class Session {
       clashes: this.#inFlight.has(callId),
       ...(fingerprint !== undefined && { fingerprint }),
       ...(signal && { signal }),
+      ...(replayKey !== undefined && { replayKey }),
       ...(refusal && { refusal }),
     };
   }
@@ -177,16 +221,11 @@ export class Session {
   }
 }
 
-function isTwin(earlier: PendingCall, call: PendingCall): boolean {
-  if (earlier.tool !== call.tool || earlier.fingerprint !== call.fingerprint || call.refusal) return false;
-  return earlier.args !== undefined && call.args !== undefined && jsonEqual(call.args, earlier.args);
-}
-
 /** A call that cannot be read has no name, and no gate allows it. */
 function readParts(call: SessionCall): SessionCall {
   try {
-    const { callId, tool, args, fingerprint, signal, refusal } = call;
-    return { callId, tool, args, fingerprint, signal, refusal };
+    const { callId, tool, args, fingerprint, signal, replayKey, refusal } = call;
+    return { callId, tool, args, fingerprint, signal, replayKey, refusal };
   } catch {
     return { callId: "", tool: "", args: undefined };
   }

@@ -1,11 +1,11 @@
-import { dynamicTool, jsonSchema, type Schema, tool } from "ai";
+import { dynamicTool, type JSONSchema7, jsonSchema, type Schema, tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { fingerprintTool } from "../../core/index.ts";
 import type { AnyTool } from "./coverage.ts";
 import { describeTool, describeTools } from "./describe-tool.ts";
 
-const JSON_SCHEMA = { type: "object", properties: { to: { type: "string" } }, required: ["to"] } as const;
+const JSON_SCHEMA: JSONSchema7 = { type: "object", properties: { to: { type: "string" } }, required: ["to"] };
 
 test.each<[string, AnyTool]>([
   ["zod", tool({ description: "Pays", inputSchema: z.object({ to: z.string() }), execute: () => 1 })],
