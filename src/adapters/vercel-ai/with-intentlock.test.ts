@@ -83,7 +83,7 @@ describe.each(WAYS)("%s with locked settings", (way) => {
     const { text } = await runWith(way, { ...settings, model: scriptedModel(DONE), prepareStep });
     expect(text).toBe("done");
     expect(runs).toEqual([]);
-    expect(listEntries(audit)).toEqual(["pay-1:not_in_plan"]);
+    expect(listEntries(audit)).toEqual(["pay-1:not_in_plan", "read-1:unknown_tool"]);
   });
 
   test("does not run the same approved history twice", async () => {
@@ -183,7 +183,7 @@ describe("settings", () => {
     const { pay } = aPayTool();
     const model = scriptedModel(DECLARED);
     const locked = await withIntentlock({ pay }, { ...options(), model });
-    expect(Object.keys(locked.settings).toSorted()).toEqual(["model", "toolApproval", "tools"]);
+    expect(Object.keys(locked.settings).toSorted()).toEqual(["model", "repairToolCall", "toolApproval", "tools"]);
     expect(locked.settings.tools).toBe(locked.tools);
     expect(locked.settings.model).not.toBe(model);
     for (const part of [locked, locked.settings, locked.tools, locked.coverage])

@@ -1,4 +1,4 @@
-import type { LanguageModel, ToolSet } from "ai";
+import type { LanguageModel, ToolCallRepairFunction, ToolSet } from "ai";
 import { IntentlockError, type Plan } from "../../core/index.ts";
 import type { Gate, UserInput } from "../../gates/gate.ts";
 import { type Session, type SessionListener, startSession, type TaskInput } from "../../session/index.ts";
@@ -7,6 +7,7 @@ import { describeTools } from "./describe-tool.ts";
 import { lockModel } from "./lock-model.ts";
 import { lockTools } from "./lock-tools.ts";
 import { planWithModel } from "./plan-with-model.ts";
+import { recordRefused } from "./record-refused.ts";
 import { guardApprovals, type ToolApproval } from "./tool-approval.ts";
 
 /** @typeParam M the type of the model, undefined if none is given */
@@ -29,6 +30,8 @@ export interface WithIntentlockOptions<
   readonly allowUngated?: readonly string[] | undefined;
   /** The application's own setting, asked after ours. */
   readonly toolApproval?: ToolApproval<NoInfer<T>> | undefined;
+  /** The application's own repair of calls that the SDK refuses: it is asked first. */
+  readonly repairToolCall?: ToolCallRepairFunction<NoInfer<T>> | undefined;
   readonly onEvent?: SessionListener | undefined;
   /** The longest wait for a person, in milliseconds. Default: 300,000. */
   readonly holdTimeoutMs?: number | undefined;
@@ -40,6 +43,7 @@ export interface WithIntentlockOptions<
 export interface LockedSettings<T extends ToolSet> {
   readonly tools: T;
   readonly toolApproval: ToolApproval<T>;
+  readonly repairToolCall: ToolCallRepairFunction<T>;
 }
 
 export interface Locked<T extends ToolSet, M extends LanguageModel | undefined> {
@@ -93,7 +97,8 @@ export async function withIntentlock<const T extends ToolSet, M extends Language
   const locked = lockTools(tools, { session, allowUngated });
   const toolApproval = guardApprovals(session, options.toolApproval as ToolApproval<ToolSet> | undefined, gaps);
   const lockedModel = model && (await lockModel(model, tools, allowUngated));
-  const settings = { ...(lockedModel && { model: lockedModel }), tools: locked, toolApproval };
+  const repairToolCall = recordRefused(session, options.repairToolCall as ToolCallRepairFunction<ToolSet> | undefined);
+  const settings = { ...(lockedModel && { model: lockedModel }), tools: locked, toolApproval, repairToolCall };
   const coverage = Object.freeze(typeof model === "string" ? [...gaps, modelIdGap(model)] : gaps);
   return Object.freeze({ settings: Object.freeze(settings), tools: locked, session, coverage }) as unknown as Locked<
     T,
