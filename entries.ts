@@ -4,4 +4,7 @@ export const entries: Readonly<Record<string, string>> = {
   core: "src/core/index.ts",
   gates: "src/gates/index.ts",
   "vercel-ai": "src/adapters/vercel-ai/index.ts",
+  langchain: "src/adapters/langchain/index.ts",
+  "langchain/middleware": "src/adapters/langchain/middleware.ts",
+  mastra: "src/adapters/mastra/index.ts",
 };

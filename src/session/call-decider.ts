@@ -20,6 +20,8 @@ export interface SessionCall {
   readonly callId: string;
   readonly tool: string;
   readonly args: unknown;
+  /** The framework has parsed the arguments with the tool's schema, and the tool gets what came of that. */
+  readonly isParsed?: boolean | undefined;
   /** Of the tool that would run; of the tool that the session began with if it is not given. */
   readonly fingerprint?: string | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -140,7 +142,7 @@ export class CallDecider {
     const tool = this.#parts.tools.get(name);
     if (!tool) return refuse(call, "unknown_tool", "the session has no such tool");
     if (args === undefined) return refuse(call, "invalid_call", `the arguments are ${problem}`);
-    if (!tool.parse) return call;
+    if (!tool.parse || pending.isParsed) return call;
     let parsed: unknown;
     try {
       parsed = await tool.parse(args);

@@ -1,3 +1,4 @@
+export { BlockedError } from "./blocked-error.ts";
 export type { SessionCall } from "./call-decider.ts";
 export type { SessionEvent, SessionListener } from "./events.ts";
 export type { Planner, PlanRequest } from "./planner.ts";

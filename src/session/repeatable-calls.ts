@@ -30,10 +30,9 @@ export class RepeatableCalls {
     return earlier && isTwin(earlier.call, call) ? earlier : undefined;
   }
 
-  /** Gives the result back, and to the same call when it comes again. */
-  keep<R extends RunResult<unknown>>(call: PendingCall, result: R): R {
+  /** The same call gets the result when it comes again. */
+  keep(call: PendingCall, result: RunResult<unknown>): void {
     this.#add({ call, result });
-    return result;
   }
 
   /** Whether the call can go on later. */
@@ -41,7 +40,7 @@ export class RepeatableCalls {
     return this.#add({ call: suspended.call, suspended });
   }
 
-  /** It has failed: run again, it is a call like any other. */
+  /** Run again, it is a call like any other. */
   forget(call: PendingCall): void {
     const key = keyOf(call);
     if (key !== undefined) this.#calls.delete(key);

@@ -14,8 +14,8 @@ export interface SessionTool extends ToolDescription {
   /** The tool changes nothing. Not checked: it only decides what `plan_signed` warns about. */
   readonly readOnly?: boolean;
   /**
-   * Validates arguments that the framework has not validated yet, and gives what the tool is to receive. What it throws
-   * blocks the call as `invalid_args`, with its message for the model.
+   * Validates arguments, and gives what the tool is to receive. What it throws blocks the call as `invalid_args`, with its
+   * message for the model. Not asked for calls that come with `isParsed`.
    */
   readonly parse?: (args: unknown) => unknown | Promise<unknown>;
 }

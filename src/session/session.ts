@@ -29,6 +29,8 @@ export interface RunOptions {
    * runs it again, under the same `replayKey`, it goes on. The error is in the result as it was thrown.
    */
   readonly isSuspension?: (thrown: unknown) => boolean;
+  /** False for frameworks that go on with suspended calls, and run no others again. Default: true. */
+  readonly keepsResults?: boolean;
 }
 
 interface InFlight {
@@ -56,6 +58,11 @@ export class Session {
 
   get plan(): Plan {
     return this.#parts.signed.plan;
+  }
+
+  /** The names of the tools that the session began with. */
+  get toolNames(): readonly string[] {
+    return [...this.#parts.tools.keys()];
   }
 
   /**
@@ -163,7 +170,7 @@ export class Session {
     call: PendingCall,
     admission: Admission,
     implementation: ToolImplementation<T | PromiseLike<T>>,
-    { isSuspension }: RunOptions,
+    { isSuspension, keepsResults = true }: RunOptions,
   ): Promise<RunResult<T>> {
     const { callId } = call;
     const { decision, args } = admission;
@@ -172,7 +179,10 @@ export class Session {
     try {
       const content = await implementation(args);
       await this.#decider.settle(decision, "ok", performance.now() - started);
-      return this.#repeatable.keep(call, { callId, isError: false, content, decision });
+      const result = { callId, isError: false, content, decision } as const;
+      if (keepsResults) this.#repeatable.keep(call, result);
+      else this.#repeatable.forget(call);
+      return result;
     } catch (error) {
       const result = failed(callId, decision, error);
       if (isSuspension?.(error) && this.#repeatable.suspend({ call, decision, args })) return result;
@@ -184,11 +194,12 @@ export class Session {
 
   /** Reads the call once: what an attacker's getter answers later does not matter. */
   #read(call: SessionCall): PendingCall {
-    const { callId, tool, args, fingerprint, signal, replayKey, refusal } = readParts(call);
+    const { callId, tool, args, isParsed, fingerprint, signal, replayKey, refusal } = readParts(call);
     return {
       callId,
       tool,
       ...readArgs(args),
+      ...(isParsed && { isParsed }),
       clashes: this.#inFlight.has(callId),
       ...(fingerprint !== undefined && { fingerprint }),
       ...(signal && { signal }),
@@ -224,8 +235,8 @@ export class Session {
 /** A call that cannot be read has no name, and no gate allows it. */
 function readParts(call: SessionCall): SessionCall {
   try {
-    const { callId, tool, args, fingerprint, signal, replayKey, refusal } = call;
-    return { callId, tool, args, fingerprint, signal, replayKey, refusal };
+    const { callId, tool, args, isParsed, fingerprint, signal, replayKey, refusal } = call;
+    return { callId, tool, args, isParsed, fingerprint, signal, replayKey, refusal };
   } catch {
     return { callId: "", tool: "", args: undefined };
   }

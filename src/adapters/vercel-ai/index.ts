@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { BlockedError } from "./blocked-error.ts";
+export { BlockedError } from "../../session/index.ts";
 export type { CoverageGap } from "./coverage.ts";
 export { describeTools } from "./describe-tool.ts";
 export { type LockToolsOptions, lockTools } from "./lock-tools.ts";

@@ -1,6 +1,5 @@
 import type { ToolExecutionOptions } from "ai";
-import type { RunResult, Session, SessionCall } from "../../session/index.ts";
-import { BlockedError } from "./blocked-error.ts";
+import { BlockedError, type RunResult, type Session, type SessionCall } from "../../session/index.ts";
 import type { AnyTool } from "./coverage.ts";
 
 export type Execute = NonNullable<AnyTool["execute"]>;

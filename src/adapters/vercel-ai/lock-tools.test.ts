@@ -23,7 +23,7 @@ import {
 import { allow, aSession, hold, listEntries, ScriptedGate, untilAborted } from "../../../test/sessions.ts";
 import type { Plan } from "../../core/index.ts";
 import type { SessionOptions } from "../../session/index.ts";
-import { BlockedError } from "./blocked-error.ts";
+import { BlockedError } from "../../session/index.ts";
 import type { AnyTool } from "./coverage.ts";
 import { describeTool } from "./describe-tool.ts";
 import { isLocked, lockTools } from "./lock-tools.ts";

@@ -1,4 +1,4 @@
-import { type Decision, IntentlockError } from "../../core/index.ts";
+import { type Decision, IntentlockError } from "../core/index.ts";
 
 /** Thrown in place of a tool that may not run. The model reads its message, the application its decision. */
 export class BlockedError extends IntentlockError {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { hold } from "../../../test/sessions.ts";
-import { IntentlockError } from "../../core/index.ts";
-import { blockDecision } from "../../core/verdict.ts";
+import { hold } from "../../test/sessions.ts";
+import { IntentlockError } from "../core/index.ts";
+import { blockDecision } from "../core/verdict.ts";
 import { BlockedError } from "./blocked-error.ts";
 
 const CALL = { callId: "call-1", tool: "pay", planId: "plan-1" };

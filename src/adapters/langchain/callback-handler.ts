@@ -1,0 +1,99 @@
+import type { Serialized } from "@langchain/core/load/serializable";
+import { isJsonObject, type Json } from "../../core/index.ts";
+import { BlockedError, type Session } from "../../session/index.ts";
+import { wrapText } from "./describe-tool.ts";
+import { isAnnounced } from "./gated-context.ts";
+import { langchain } from "./langchain-core.ts";
+import { hasLocked } from "./lock-tool.ts";
+
+export interface IntentlockCallbackHandlerOptions {
+  readonly session: Session;
+}
+
+type Run = PromiseWithResolvers<unknown>;
+const Base: typeof langchain.BaseCallbackHandler = langchain.BaseCallbackHandler;
+
+/**
+ * Checks the tools of plain chains, which have no other place for it: pass it in `callbacks`. A call that is blocked ends in
+ * a `BlockedError` before the tool runs.
+ *
+ * It sees less than `lockTools` and `intentlockMiddleware`, which are to be preferred. It is not asked about runnables that
+ * were made tools (`runnable.asTool()`), about `tool.func()` and `tool._call()`, or where `callbacks: []` drops it. It
+ * checks what the session makes of the model's arguments with the tool's schema, and LangChain parses them once more for
+ * the tool: a default or transform that gives something else each time is not held to what was checked. It cannot suspend
+ * a run, and knows a tool by the name of its run only: `runName` changes it, and tools of classes without one are blocked.
+ * Tools that are locked besides are checked once, by themselves, and no other tool of their name runs.
+ *
+ * @example
+ * import { describeTools, IntentlockCallbackHandler } from "intentlock/langchain";
+ *
+ * const handler = new IntentlockCallbackHandler({ session });
+ * await chain.invoke(input, { callbacks: [handler] });
+ */
+export class IntentlockCallbackHandler extends Base {
+  readonly name: string = "intentlock";
+  readonly #session: Session;
+  readonly #runs = new Map<string, Run>();
+
+  constructor({ session }: IntentlockCallbackHandlerOptions) {
+    // As an argument: as a field it would come too late to make LangChain wait for the answer.
+    super({ raiseError: true });
+    this.#session = session;
+  }
+
+  override async handleToolStart(
+    tool: Serialized,
+    input: string,
+    runId: string,
+    _parentRunId?: string,
+    _tags?: string[],
+    _metadata?: Record<string, unknown>,
+    runName?: string,
+    toolCallId?: string,
+  ): Promise<void> {
+    if (isAnnounced(tool)) return;
+    const name = runName ?? "";
+    const started = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<unknown>();
+    const call = {
+      callId: toolCallId ?? runId,
+      tool: name,
+      args: readArgs(input),
+      ...(hasLocked(this.#session, name) && { refusal: NOT_LOCKED }),
+    };
+    const running = this.#session.run(call, () => {
+      this.#runs.set(runId, ended);
+      started.resolve();
+      return ended.promise;
+    });
+    // It settles without having started if it is blocked, or is another call's twin.
+    void running.then(({ decision }) => started.reject(new BlockedError(decision)));
+    await started.promise;
+  }
+
+  override async handleToolEnd(output: unknown, runId: string): Promise<void> {
+    this.#take(runId)?.resolve(output);
+  }
+
+  override async handleToolError(error: unknown, runId: string): Promise<void> {
+    this.#take(runId)?.reject(error);
+  }
+
+  #take(runId: string): Run | undefined {
+    const run = this.#runs.get(runId);
+    this.#runs.delete(runId);
+    return run;
+  }
+}
+
+const NOT_LOCKED = { reason: "unknown_tool", detail: "it is not the locked tool of this session" } as const;
+
+/** The arguments travel as a text. */
+function readArgs(input: string): unknown {
+  try {
+    const args = JSON.parse(input) as Json;
+    return isJsonObject(args) ? args : wrapText(input);
+  } catch {
+    return wrapText(input);
+  }
+}

@@ -1,0 +1,67 @@
+import { fingerprintTool, IntentlockError, isJsonObject, type Json } from "../../core/index.ts";
+import type { SessionTool } from "../../session/index.ts";
+import { type ClientTool, isClientTool } from "./coverage.ts";
+import { langchain } from "./langchain-core.ts";
+
+/**
+ * Tools as `startSession` takes them, for a session whose tools `lockTools` locks. Tools that the model's provider runs are
+ * left out: no plan can hold their calls.
+ *
+ * @throws IntentlockError `ERR_INVALID_OPTIONS` for a tool whose schema cannot be told to a model
+ */
+export function describeTools(tools: readonly unknown[]): SessionTool[] {
+  return tools.filter(isClientTool).map((tool) => {
+    const schema: unknown = Reflect.get(tool, "schema");
+    if (!langchain.isInteropZodSchema(schema)) return describeTool(tool);
+    const parse = async (args: unknown): Promise<unknown> => wrapText(await langchain.interopParseAsync(schema, args));
+    return { ...describeTool(tool), parse };
+  });
+}
+
+/** The arguments of tools that take a text, as the model writes them. */
+export function wrapText(args: unknown): unknown {
+  if (typeof args === "object" && args !== null) return args;
+  return args === undefined ? {} : { input: args };
+}
+
+/** What the model is told of a tool. */
+function describeTool(tool: ClientTool): SessionTool {
+  const { name } = tool;
+  try {
+    const { description, parameters } = langchain.convertToOpenAIFunction(tool as never);
+    // As it travels to the provider: without what JSON drops.
+    const inputSchema = JSON.parse(JSON.stringify(parameters)) as Json;
+    if (!isJsonObject(inputSchema)) throw new TypeError("it is none");
+    return { name, ...(typeof description === "string" && { description }), inputSchema };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : "it throws";
+    throw new IntentlockError(
+      "ERR_INVALID_OPTIONS",
+      `The schema of the tool ${name} cannot be written as JSON Schema (${why}): take what JSON has, and convert inside the tool`,
+      { cause },
+    );
+  }
+}
+
+/** By schema, which is one object as long as a tool stays the same; a schema that changes in place is not seen. */
+const prints = new WeakMap<object, { readonly description: unknown; readonly print: string }>();
+
+/** The fingerprint of what the model is told of a tool now. A tool that cannot be described any more has none that was signed. */
+export function fingerprintNow(tool: ClientTool): string {
+  const schema: unknown = Reflect.get(tool, "schema");
+  const description: unknown = Reflect.get(tool, "description");
+  const known = isObject(schema) ? prints.get(schema) : undefined;
+  if (known && known.description === description) return known.print;
+  let print: string;
+  try {
+    print = fingerprintTool(describeTool(tool));
+  } catch {
+    return "cannot be described";
+  }
+  if (isObject(schema)) prints.set(schema, { description, print });
+  return print;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

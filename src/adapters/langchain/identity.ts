@@ -1,0 +1,44 @@
+import { IntentlockError, type Plan } from "../../core/index.ts";
+import type { UserInput } from "../../gates/gate.ts";
+import type { TaskInput } from "../../session/index.ts";
+
+/** Who a run is for, and what they asked for: from the application's own authentication, never from a client or a model. */
+export interface RunIdentity {
+  readonly user: UserInput;
+  readonly task: TaskInput;
+  /** The plan, if the application knows it. */
+  readonly plan?: Plan | undefined;
+}
+
+/** What LangChain knows of a run that an application may have put an identity into. */
+export interface RunRuntime {
+  readonly context?: unknown;
+  readonly configurable?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** Gives the identity of a run. */
+export type Identify = (runtime: RunRuntime) => RunIdentity;
+
+/** The identity that `invoke` got as `context.intentlock`. */
+export function readContext({ context }: RunRuntime): RunIdentity {
+  const isObject = typeof context === "object" && context !== null && Object.hasOwn(context, "intentlock");
+  return (isObject ? Reflect.get(context, "intentlock") : undefined) as RunIdentity;
+}
+
+/** @throws IntentlockError `ERR_INVALID_OPTIONS` for a run without an identity, before anything runs */
+export function readIdentity(identify: Identify, { context, configurable }: RunRuntime): RunIdentity {
+  const identity: Partial<RunIdentity> | undefined = identify({ context, configurable });
+  const { user, task, plan } = identity ?? {};
+  if (user === undefined || task === undefined) {
+    throw new IntentlockError(
+      "ERR_INVALID_OPTIONS",
+      "The run says not for whom it is: pass agent.invoke(input, { context: { intentlock: { user, task } } }), or give intentlockMiddleware an identify",
+    );
+  }
+  return { user, task, plan };
+}
+
+/** What tells users apart, as far as a run goes on for the one that it began with. */
+export function nameUser(user: UserInput): string {
+  return (typeof user === "string" ? user : user.email).toLowerCase();
+}

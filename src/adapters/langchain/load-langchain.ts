@@ -1,0 +1,18 @@
+import { IntentlockError } from "../../core/index.ts";
+
+type CreateMiddleware = typeof import("langchain").createMiddleware;
+
+export const createMiddleware: CreateMiddleware = await loadCreateMiddleware();
+
+/** @throws IntentlockError `ERR_MISSING_PEER` with the command that installs it */
+async function loadCreateMiddleware(): Promise<CreateMiddleware> {
+  try {
+    return (await import("langchain")).createMiddleware;
+  } catch (cause) {
+    throw new IntentlockError(
+      "ERR_MISSING_PEER",
+      'intentlock/langchain/middleware needs the package "langchain": npm install langchain@^1',
+      { cause },
+    );
+  }
+}

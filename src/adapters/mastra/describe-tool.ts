@@ -1,0 +1,124 @@
+import { type BlockReason, fingerprintTool, IntentlockError, isJsonObject, type Json } from "../../core/index.ts";
+import { freezeArgs, jsonEqual } from "../../core/json.ts";
+import type { SessionTool } from "../../session/index.ts";
+
+/** A tool of any kind that Mastra takes, by what is used of it here. */
+export type AnyTool = object;
+
+/** What Mastra, and the SDKs whose tools it takes, know as the schema of arguments. */
+interface Schema {
+  readonly jsonSchema?: unknown;
+  readonly validate?: (value: unknown) => unknown;
+  readonly "~standard"?: {
+    readonly validate: (value: unknown) => unknown;
+    readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => unknown };
+  };
+}
+
+/**
+ * Tools as `startSession` takes them, for a session whose tools `lockTools` locks.
+ *
+ * @throws IntentlockError `ERR_INVALID_OPTIONS` for a tool whose schema cannot be told to a model
+ */
+export async function describeTools(tools: Readonly<Record<string, AnyTool>>): Promise<SessionTool[]> {
+  return await Promise.all(Object.entries(tools).map(([name, tool]) => describeTool(name, tool)));
+}
+
+/** What the model is told of a tool. */
+export async function describeTool(name: string, tool: AnyTool): Promise<SessionTool> {
+  const description: unknown = Reflect.get(tool, "description");
+  const inputSchema = await readSchema(name, tool);
+  return { name, ...(typeof description === "string" && { description }), inputSchema };
+}
+
+async function readSchema(name: string, tool: AnyTool): Promise<Json> {
+  try {
+    const schema = await schemaOf(tool);
+    if (schema === undefined) return { type: "object", properties: {} };
+    const given: unknown =
+      schema.jsonSchema ?? schema["~standard"]?.jsonSchema?.input({ target: "draft-07" }) ?? schema;
+    // As it travels to the provider: without what JSON drops.
+    const inputSchema = JSON.parse(JSON.stringify(await given)) as Json;
+    if (!isJsonObject(inputSchema)) throw new TypeError("it is none");
+    return inputSchema;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : "it throws";
+    throw new IntentlockError(
+      "ERR_INVALID_OPTIONS",
+      `The input schema of the tool ${name} cannot be written as JSON Schema (${why}): take what JSON has, and convert inside the tool`,
+      { cause },
+    );
+  }
+}
+
+/** The fingerprint of what the model is told of a tool now. A tool that cannot be described any more has none that was signed. */
+export async function fingerprintNow(name: string, tool: AnyTool): Promise<string> {
+  try {
+    return fingerprintTool(await describeTool(name, tool));
+  } catch {
+    return "cannot be described";
+  }
+}
+
+/** Arguments as the tool gets them, or why it does not get them. */
+export type ParsedArgs =
+  | { readonly args: unknown; readonly refusal?: undefined }
+  | { readonly refusal: { readonly reason: BlockReason; readonly detail: string }; readonly args?: undefined };
+
+/**
+ * Arguments, parsed with the tool's own schema, frozen. Mastra parses what it is given up to twice more, depending on the
+ * model: only where that changes nothing is what was checked what runs.
+ */
+export async function parseArgs(tool: AnyTool, given: unknown): Promise<ParsedArgs> {
+  const raw = tryFreeze(given);
+  const schema = await schemaOf(tool);
+  const validate = schema?.["~standard"]?.validate ?? schema?.validate;
+  if (!raw || !schema || !validate) return { args: raw ?? given };
+  const parse = async (value: unknown): Promise<ParsedArgs> =>
+    toParsed(await Reflect.apply(validate, schema["~standard"] ?? schema, [value]));
+  const first = await parse(raw);
+  if (first.refusal) return first;
+  const args = tryFreeze(first.args);
+  if (!args || jsonEqual(args, raw)) return { args: args ?? first.args };
+  const second = await parse(args);
+  const again = second.refusal ? undefined : tryFreeze(second.args);
+  if (again && jsonEqual(again, args)) return { args };
+  const detail = "the tool's schema makes something else of them each time: convert inside the tool";
+  return { refusal: { reason: "invalid_args", detail } };
+}
+
+/** Undefined for what is not strict JSON, and is blocked as that. */
+function tryFreeze(args: unknown): Json | undefined {
+  try {
+    return freezeArgs(args);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The results of Standard Schema, and of the AI SDK's schemas. */
+function toParsed(result: unknown): ParsedArgs {
+  const { value, success, issues, error } = result as {
+    readonly value?: unknown;
+    readonly success?: boolean;
+    readonly issues?: readonly { readonly message: string; readonly path?: readonly unknown[] }[];
+    readonly error?: { readonly message: string };
+  };
+  if (!issues && success !== false) return { args: value };
+  const list = issues
+    ?.slice(0, 5)
+    .map(({ message, path }) => (path?.length ? `${path.map(nameStep).join(".")}: ${message}` : message));
+  return {
+    refusal: { reason: "invalid_args", detail: list?.join("; ") ?? error?.message ?? "the schema rejects them" },
+  };
+}
+
+function nameStep(step: unknown): string {
+  return String(typeof step === "object" && step !== null ? Reflect.get(step, "key") : step);
+}
+
+async function schemaOf(tool: AnyTool): Promise<Schema | undefined> {
+  const given: unknown = Reflect.get(tool, "inputSchema") ?? Reflect.get(tool, "parameters");
+  const isLazy = typeof given === "function" && !("~standard" in given);
+  return (isLazy ? await given() : given) as Schema | undefined;
+}

@@ -1,0 +1,130 @@
+import type { AgentConfig } from "@mastra/core/agent";
+import type { MastraModelConfig } from "@mastra/core/llm";
+import type { InputProcessor, ProcessInputStepArgs, ProcessInputStepResult } from "@mastra/core/processors";
+import type { Gate } from "../../gates/gate.ts";
+import { BlockedError, type Session, type SessionListener, startSession } from "../../session/index.ts";
+import { assertCovered, findGaps, gapOf } from "./coverage.ts";
+import { type AnyTool, describeTools, fingerprintNow } from "./describe-tool.ts";
+import { brandOptions, lockModel } from "./lock-model.ts";
+import { withProperties } from "./lock-tools.ts";
+import { planWithModel } from "./plan-with-model.ts";
+import { isAdmitted, runCall, type ToolContext } from "./run-call.ts";
+import { type Context, runsOf } from "./runs.ts";
+
+type Hooks = NonNullable<AgentConfig["hooks"]>;
+type BeforeToolCall = NonNullable<Hooks["beforeToolCall"]>;
+
+export interface IntentlockAgentOptions {
+  readonly gate: Gate;
+  /** Another model for the plan alone. */
+  readonly plannerModel?: MastraModelConfig | undefined;
+  /** Tools that may stay without a check of their calls, by name: those that the gate cannot see. */
+  readonly allowUngated?: readonly string[] | undefined;
+  /** The agent's own hooks, which come after ours. */
+  readonly hooks?: Hooks | undefined;
+  /** The agent's own input processors, which come before ours. */
+  readonly inputProcessors?: readonly InputProcessor[] | undefined;
+  readonly onEvent?: SessionListener | undefined;
+  /** The longest wait for a person, in milliseconds. Default: 300,000. */
+  readonly holdTimeoutMs?: number | undefined;
+}
+
+/** What to spread into `new Agent`. */
+export interface IntentlockAgentConfig {
+  readonly hooks: Hooks;
+  readonly inputProcessors: InputProcessor[];
+}
+
+/**
+ * Plans each run of an agent, signs the plan, and checks every tool call of the run against it: of tools that are assigned,
+ * made for the run, given with it or added by a processor before ours, of agents and workflows as tools.
+ *
+ * A run is for the user and the task in its request context, under `intentlock`: without them it ends before the model is
+ * asked. Take a new request context for each task. The plan is made by the agent's model from the task and the tools, never
+ * from the thread or from memory.
+ *
+ * @throws in a run: PlanError if there is no valid plan; IntentlockError `ERR_INVALID_OPTIONS` without an identity,
+ * `ERR_UNGATED_TOOLS` for tools that the gate cannot see
+ *
+ * @example
+ * import { Agent } from "@mastra/core/agent";
+ * import { RequestContext } from "@mastra/core/request-context";
+ * import { LocalGate } from "intentlock/gates";
+ * import { intentlockAgent } from "intentlock/mastra";
+ *
+ * const gate = new LocalGate({ policy });
+ * const agent = new Agent({ id, name, instructions, model, tools, ...intentlockAgent({ gate }) });
+ * const requestContext = new RequestContext();
+ * requestContext.set("intentlock", { user, task });
+ * await agent.generate(task, { requestContext });
+ */
+export function intentlockAgent(options: IntentlockAgentOptions): IntentlockAgentConfig {
+  const { gate, hooks = {}, inputProcessors = [] } = options;
+  const processor: InputProcessor = {
+    id: "intentlock",
+    processInputStep: async (step) => await lockStep(step, options),
+  };
+  const beforeToolCall: BeforeToolCall = async (call) => {
+    await refuseUnlocked(gate, call);
+    return await hooks.beforeToolCall?.(call);
+  };
+  return { hooks: { ...hooks, beforeToolCall }, inputProcessors: [...inputProcessors, processor] };
+}
+
+/** Locks the tools of a step, whoever has put them there. */
+async function lockStep(step: ProcessInputStepArgs, options: IntentlockAgentOptions): Promise<ProcessInputStepResult> {
+  const { allowUngated = [] } = options;
+  const tools = (step.tools ?? {}) as Readonly<Record<string, AnyTool>>;
+  const lockable = Object.fromEntries(Object.entries(tools).filter(([, tool]) => gapOf(tool) === undefined));
+  const session = await runsOf(options.gate).open(step.requestContext as Context, async (identity) => {
+    assertCovered(findGaps(tools), allowUngated);
+    return await startSession({
+      gate: options.gate,
+      ...identity,
+      tools: await describeTools(lockable),
+      ...(!identity.plan && { planner: planWithModel(options.plannerModel ?? (step.model as MastraModelConfig)) }),
+      onEvent: options.onEvent,
+      holdTimeoutMs: options.holdTimeoutMs,
+    });
+  });
+  const known = new Set([...session.toolNames, ...allowUngated]);
+  // Without a prototype: Mastra finds the tool `constructor` otherwise.
+  const locked: Record<string, AnyTool> = Object.create(null);
+  for (const [name, tool] of Object.entries(tools)) {
+    // What came after the plan, and what the gate cannot see, is kept from the model.
+    if (known.has(name)) locked[name] = gapOf(tool) === undefined ? lockTool(name, tool, session) : tool;
+  }
+  return { tools: locked, model: lockModel(step.model, { session, tools: locked, allowUngated }) };
+}
+
+/** The fingerprints of tools as the model is told of them, which are made once for a run. */
+const prints = new WeakMap<AnyTool, Promise<string>>();
+
+function lockTool(name: string, tool: AnyTool, session: Session): AnyTool {
+  const original = Reflect.get(tool, "execute") as (args: unknown, context?: ToolContext) => unknown;
+  const providerOptions = brandOptions(name, Reflect.get(tool, "providerOptions"));
+  return withProperties(tool, { providerOptions, execute });
+
+  async function execute(args: unknown, context?: ToolContext): Promise<unknown> {
+    const print = prints.get(tool) ?? fingerprintNow(name, tool);
+    prints.set(tool, print);
+    const own = context && { ...context };
+    const call = { session, name, tool, args, context: own, fingerprint: await print };
+    return await runCall(call, (checked) => Reflect.apply(original, tool, [checked, own]));
+  }
+}
+
+/** A tool that starts outside of our processor's lock is refused: the processors of one call can replace those of the agent. */
+async function refuseUnlocked(gate: Gate, call: Parameters<BeforeToolCall>[0]): Promise<void> {
+  const { toolName: tool, input: args } = call;
+  const context = call.context as ToolContext | undefined;
+  const session = await runsOf(gate).find(context?.requestContext as Context | undefined);
+  if (isAdmitted(session, tool)) return;
+  const callId = context?.toolCallId ?? context?.agent?.toolCallId ?? crypto.randomUUID();
+  const detail = "Intentlock's processor has not locked it: give other processors and hooks to intentlockAgent";
+  const result = await session.run(
+    { callId, tool, args, refusal: { reason: "unknown_tool", detail } },
+    () => undefined,
+  );
+  if (result.isError) throw new BlockedError(result.decision);
+}

@@ -1,0 +1,21 @@
+import { IntentlockError } from "../../core/index.ts";
+
+/** What is used of `@mastra/core`. */
+interface Mastra {
+  readonly Agent: typeof import("@mastra/core/agent").Agent;
+  readonly createTool: typeof import("@mastra/core/tools").createTool;
+}
+
+/** Mastra, loaded when it is first needed. @throws IntentlockError `ERR_MISSING_PEER` with the command that installs it */
+export async function loadMastra(): Promise<Mastra> {
+  try {
+    const [{ Agent }, { createTool }] = await Promise.all([import("@mastra/core/agent"), import("@mastra/core/tools")]);
+    return { Agent, createTool };
+  } catch (cause) {
+    throw new IntentlockError(
+      "ERR_MISSING_PEER",
+      'intentlock/mastra needs the package "@mastra/core": npm install @mastra/core@^1',
+      { cause },
+    );
+  }
+}

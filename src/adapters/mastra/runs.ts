@@ -1,0 +1,96 @@
+import { IntentlockError, type Plan } from "../../core/index.ts";
+import type { Gate, UserInput } from "../../gates/gate.ts";
+import type { Session, TaskInput } from "../../session/index.ts";
+
+/** Who a run is for, and what they asked for: from the application's own authentication, never from a client or a model. */
+export interface RunIdentity {
+  readonly user: UserInput;
+  readonly task: TaskInput;
+  /** The plan, if the application knows it. */
+  readonly plan?: Plan | undefined;
+}
+
+/** Mastra's `RequestContext`, as far as it is used here. */
+export interface Context {
+  readonly get: (key: string) => unknown;
+  readonly set: (key: string, value: unknown) => void;
+}
+
+interface Run {
+  readonly identity: string;
+  readonly session: Promise<Session>;
+}
+
+const IDENTITY = "intentlock";
+/** Where the name of a run is kept: Mastra stores it with a run that is suspended. */
+const RUN = "intentlock.run";
+/** Nobody says when a run is over that was suspended; the oldest of more than these is given up. */
+const MAX_RUNS = 10_000;
+
+const runsByGate = new WeakMap<Gate, Runs>();
+
+/** The runs under a gate, whichever of the agent's parts has begun them. */
+export function runsOf(gate: Gate): Runs {
+  const runs = runsByGate.get(gate) ?? new Runs();
+  runsByGate.set(gate, runs);
+  return runs;
+}
+
+/** The sessions of runs, by the identity in their request context: a request is one run. */
+class Runs {
+  readonly #runs = new Map<string, Run>();
+
+  /** The session of a run, begun if it is new. @throws IntentlockError without an identity, or for a run of another process */
+  async open(context: Context, start: (identity: RunIdentity) => Promise<Session>): Promise<Session> {
+    const identity = readIdentity(context);
+    const known = this.#find(context);
+    if (known?.identity === JSON.stringify(identity)) return await known.session;
+    if (!known && context.get(RUN) !== undefined) throw notHere();
+    const id = crypto.randomUUID();
+    const run = { identity: JSON.stringify(identity), session: start(identity) };
+    this.#runs.set(id, run);
+    context.set(RUN, id);
+    this.#giveUpOldest();
+    return await run.session;
+  }
+
+  /** The session that a run has. @throws IntentlockError if it has none */
+  async find(context: Context | undefined): Promise<Session> {
+    const run = context && this.#find(context);
+    if (!run || run.identity !== JSON.stringify(readIdentity(context))) throw notHere();
+    return await run.session;
+  }
+
+  #find(context: Context): Run | undefined {
+    const id = context.get(RUN);
+    return typeof id === "string" ? this.#runs.get(id) : undefined;
+  }
+
+  #giveUpOldest(): void {
+    for (const [id, { session }] of this.#runs) {
+      if (this.#runs.size <= MAX_RUNS) break;
+      this.#runs.delete(id);
+      session.then((one) => one.close()).catch(() => undefined);
+    }
+  }
+}
+
+export type { Runs };
+
+function readIdentity(context: Context): RunIdentity {
+  const { user, task, plan } = (context.get(IDENTITY) ?? {}) as Partial<RunIdentity>;
+  if (user === undefined || task === undefined) {
+    throw new IntentlockError(
+      "ERR_INVALID_OPTIONS",
+      'The run says not for whom it is: requestContext.set("intentlock", { user, task }) before agent.generate(prompt, { requestContext })',
+    );
+  }
+  return { user, task, plan };
+}
+
+function notHere(): IntentlockError {
+  return new IntentlockError(
+    "ERR_UNKNOWN_PLAN",
+    "This process has no session of this run: a run begins with a step of its model, and is resumed in the process, and with the identity, that it began with",
+  );
+}

@@ -1,0 +1,43 @@
+import { createReactAgent, ToolNode } from "@langchain/langgraph/prebuilt";
+import {
+  describeTools,
+  IntentlockCallbackHandler,
+  lockTools,
+  planWithModel,
+} from "../../src/adapters/langchain/index.ts";
+import { startSession } from "../../src/session/index.ts";
+import { ALICE } from "../builders.ts";
+import { ScriptedChatModel } from "../langchain.ts";
+import { describeFramework } from "./describe-framework.ts";
+import { aPlanner, runGraph, summarize, tamper, toReply, toTools } from "./langchain-run.ts";
+
+describeFramework({
+  name: "LangGraph createReactAgent",
+  sharesSession: true,
+  // ToolNode has no place where others see them.
+  answersAlone: { answeredIds: true, unknownTools: true },
+  transforms: "parsed once",
+  describe: async (tools) => describeTools(toTools(tools)),
+  lock: async ({ gate, tools, task, plan, declared, turns, history, onEvent, tampering }) => {
+    const planner = aPlanner(declared);
+    const given = toTools(tools);
+    const session = await startSession({
+      gate,
+      user: ALICE,
+      task,
+      tools: describeTools(given),
+      ...(plan ? { plan } : { planner: planWithModel(planner) }),
+      onEvent,
+    });
+    const locked = tamper(lockTools(given, { session }), tampering);
+    return {
+      run: async (mode, signal) => {
+        const model = new ScriptedChatModel(turns.map(toReply));
+        const graph = createReactAgent({ llm: model, tools: new ToolNode(locked) });
+        const callbacks = [new IntentlockCallbackHandler({ session })];
+        const result = await runGraph(graph, { mode, history, callbacks, ...(signal && { signal }) });
+        return summarize(model, planner, result);
+      },
+    };
+  },
+});

@@ -1,0 +1,81 @@
+import { generateText, isStepCount, type ModelMessage, streamText, type ToolSet, tool } from "ai";
+import { describeTools, withIntentlock } from "../../src/adapters/vercel-ai/index.ts";
+import { scriptedModel } from "../ai-sdk.ts";
+import { ALICE } from "../builders.ts";
+import { listAsked, listResults, toDeclarations, toMessages, toReply } from "./ai-sdk-run.ts";
+import { describeFramework } from "./describe-framework.ts";
+import type { AgentResult, Framework, LockOptions, Mode, TestTool } from "./framework.ts";
+
+const vercelAi: Framework = {
+  name: "Vercel AI SDK",
+  sharesSession: true,
+  transforms: "parsed once",
+  describe: async (tools) => await describeTools(toToolSet(tools)),
+  lock: async ({ gate, tools, task, plan, declared, turns, history = [], onEvent, tampering }) => {
+    const planner = scriptedModel(...toDeclarations(declared));
+    const set = toToolSet(tools);
+    const locked = await withIntentlock(set, {
+      gate,
+      user: ALICE,
+      task,
+      ...(plan ? { plan } : { plannerModel: planner }),
+      ...(onEvent && { onEvent }),
+    });
+    const settings = { ...locked.settings, tools: tamper(locked.tools, tampering) };
+    return {
+      run: async (mode, signal) => {
+        const model = scriptedModel(...turns.map(toReply));
+        const prompt = { messages: history.length === 0 ? GO : toMessages(history) };
+        const options = { model, ...settings, ...prompt, stopWhen: isStepCount(9), maxRetries: 0 };
+        const result = await run(mode, { ...options, ...(signal && { abortSignal: signal }) });
+        return { ...result, asked: [...listAsked(planner), ...listAsked(model)], results: listResults(model) };
+      },
+    };
+  },
+};
+
+describeFramework(vercelAi);
+
+const GO: ModelMessage[] = [{ role: "user", content: "go" }];
+
+async function run(
+  mode: Mode,
+  options: Parameters<typeof generateText<ToolSet>>[0],
+): Promise<Pick<AgentResult, "text" | "error">> {
+  try {
+    if (mode === "generate") return { text: (await generateText(options)).text };
+    const { stream, text } = streamText({ ...options, onError: () => undefined } as Parameters<typeof streamText>[0]);
+    for await (const part of stream) if (part.type === "error") throw part.error;
+    return { text: await text };
+  } catch (error) {
+    return { text: undefined, error };
+  }
+}
+
+function toToolSet(tools: readonly TestTool[]): ToolSet {
+  return Object.fromEntries(
+    tools.map(({ name, description, schema, run }) => {
+      const execute = async (
+        args: unknown,
+        { abortSignal }: { readonly abortSignal?: AbortSignal },
+      ): Promise<unknown> => await run(args, abortSignal);
+      return [name, tool({ description, inputSchema: schema, execute } as never)];
+    }),
+  );
+}
+
+function tamper(tools: ToolSet, tampering: LockOptions["tampering"]): ToolSet {
+  if (!tampering) return tools;
+  const { kind, evil } = tampering;
+  switch (kind) {
+    case "added":
+    case "swapped":
+      return { ...tools, ...toToolSet([evil]) };
+    case "spread":
+      return Object.fromEntries(Object.entries(tools).map(([name, one]) => [name, { ...one }]));
+    case "renamed":
+      return Object.fromEntries(Object.values(tools).map((one) => [evil.name, one]));
+    default:
+      return kind satisfies never;
+  }
+}
