@@ -11,6 +11,7 @@ export default defineConfig({
   resolve: { alias },
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    exclude: ["test/peers/lowest/**"],
     typecheck: { enabled: true, include: ["src/**/*.test-d.ts", "test/**/*.test-d.ts"] },
   },
 });

@@ -12,7 +12,7 @@ interface CallOptions {
   readonly tools?: readonly { readonly name: string; readonly providerOptions?: object }[];
 }
 
-/** Mastra's own models give a stream for both, and read that. */
+/** Mastra's own models give a stream with the content. */
 interface Answer {
   readonly content?: readonly Part[];
   readonly stream?: ReadableStream<Part>;
@@ -56,7 +56,8 @@ export function lockModel<M>(model: M, lock: ModelLock): M {
       const answer = await original[method]?.(options);
       if (!answer) return answer;
       const { content, stream } = answer;
-      if (stream) return { ...answer, stream: stream.pipeThrough(inspectAll(lock)) };
+      // Where there is both, the stream was made of the content.
+      if (!content && stream) return { ...answer, stream: stream.pipeThrough(inspectAll(lock)) };
       for (const part of content ?? []) await inspect(part, lock);
       return answer;
     },

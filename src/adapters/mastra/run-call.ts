@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { JsonObject } from "../../core/index.ts";
+import { isJsonObject, type JsonObject } from "../../core/index.ts";
 import { jsonEqual } from "../../core/json.ts";
 import { BlockedError, type Session, type SessionCall } from "../../session/index.ts";
 import { type AnyTool, parseArgs } from "./describe-tool.ts";
@@ -57,8 +57,9 @@ const replayKeys = new WeakMap<Session, Map<string, string>>();
  */
 export async function runCall(call: ToolCall, execute: (args: JsonObject) => unknown): Promise<unknown> {
   const { session, name, tool, context } = call;
+  const admission = takeAdmission(call);
+  if (admission) return await execute(admission.args);
   const parsed = await parseArgs(tool, call.args);
-  if (parsed.args !== undefined && takeAdmission(call, parsed.args)) return await execute(parsed.args as JsonObject);
   const callId = context?.agent?.toolCallId ?? context?.toolCallId ?? crypto.randomUUID();
   const keys = keysOf(session);
   const id = JSON.stringify([callId, name]);
@@ -99,12 +100,12 @@ export function isAdmitted(session: Session, name: string): boolean {
 const FORGED = { reason: "invalid_args", detail: "they resume a call that nobody has suspended" } as const;
 
 /** A tool that two layers have locked is checked once, by the outer: what it calls itself is another call. */
-function takeAdmission({ session, name }: ToolCall, args: unknown): boolean {
+function takeAdmission({ session, name, args }: ToolCall): Admitted | undefined {
   const outer = admitted.getStore();
-  if (outer?.session !== session || outer.name !== name || outer.isTaken) return false;
-  if (!jsonEqual(args as JsonObject, outer.args)) return false;
+  if (outer?.session !== session || outer.name !== name || outer.isTaken) return undefined;
+  if (!isJsonObject(args) || !jsonEqual(args, outer.args)) return undefined;
   outer.isTaken = true;
-  return true;
+  return outer;
 }
 
 function keysOf(session: Session): Map<string, string> {
