@@ -109,7 +109,7 @@ function lockTool(name: string, tool: AnyTool, session: Session): AnyTool {
     const print = prints.get(tool) ?? fingerprintNow(name, tool);
     prints.set(tool, print);
     const own = context && { ...context };
-    const call = { session, name, tool, args, context: own, fingerprint: await print };
+    const call = { session, name, tool, args, context: own, fingerprint: await print, isOuter: true };
     return await runCall(call, (checked) => Reflect.apply(original, tool, [checked, own]));
   }
 }

@@ -12,6 +12,8 @@ export interface ToolCall {
   readonly args: unknown;
   readonly context: ToolContext | undefined;
   readonly fingerprint?: string | undefined;
+  /** Whether the tool may have a lock of its own inside of this layer. */
+  readonly isOuter?: boolean;
 }
 
 /** What Mastra hands to `execute` beside the arguments, in one of its shapes. */
@@ -42,6 +44,7 @@ interface Admitted {
   readonly session: Session;
   readonly name: string;
   readonly args: JsonObject;
+  /** Whether the lock inside of the one that admitted the call has run the tool, or there is none. */
   isTaken: boolean;
 }
 
@@ -57,7 +60,8 @@ const replayKeys = new WeakMap<Session, Map<string, string>>();
  */
 export async function runCall(call: ToolCall, execute: (args: JsonObject) => unknown): Promise<unknown> {
   const { session, name, tool, context } = call;
-  const admission = takeAdmission(call);
+  const { isOuter = false } = call;
+  const admission = isOuter ? undefined : takeAdmission(call);
   if (admission) return await execute(admission.args);
   const parsed = await parseArgs(tool, call.args);
   const callId = context?.agent?.toolCallId ?? context?.toolCallId ?? crypto.randomUUID();
@@ -78,7 +82,9 @@ export async function runCall(call: ToolCall, execute: (args: JsonObject) => unk
   const result = await session.run(
     isForged ? { ...sessionCall, refusal: FORGED } : sessionCall,
     async (args) =>
-      await runSuspendable(context, () => admitted.run({ session, name, args, isTaken: false }, () => execute(args))),
+      await runSuspendable(context, () =>
+        admitted.run({ session, name, args, isTaken: !isOuter }, () => execute(args)),
+      ),
     { isSuspension, keepsResults: false },
   );
   if (!result.isError) {
