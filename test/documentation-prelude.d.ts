@@ -1,9 +1,11 @@
 /** Names that the code in pages and docstrings uses and does not define: what a reader has already. */
+import type { ToolsInput } from "@mastra/core/agent";
 import type { LanguageModel, ToolSet } from "ai";
 import type { Call, Gate, OpenedToken, Plan, PlanClaims, Session, SessionTool } from "intentlock";
 
 declare global {
   const tools: ToolSet;
+  const mastraTools: ToolsInput;
   const sessionTools: readonly SessionTool[];
   const model: LanguageModel;
   const gate: Gate;

@@ -50,12 +50,19 @@ export interface IntentlockAgentConfig {
  * import { Agent } from "@mastra/core/agent";
  * import { RequestContext } from "@mastra/core/request-context";
  * import { LocalGate } from "intentlock/gates";
- * import { intentlockAgent } from "intentlock/mastra";
+ * import { intentlockAgent, lockTools } from "intentlock/mastra";
  *
  * const gate = new LocalGate({ policy });
- * const agent = new Agent({ id, name, instructions, model, tools, ...intentlockAgent({ gate }) });
+ * const agent = new Agent({
+ *   id: "helper",
+ *   name: "Helper",
+ *   instructions: "You help.",
+ *   model: "openai/gpt-5",
+ *   tools: lockTools(mastraTools, { gate }),
+ *   ...intentlockAgent({ gate }),
+ * });
  * const requestContext = new RequestContext();
- * requestContext.set("intentlock", { user, task });
+ * requestContext.set("intentlock", { user: signedInUser.email, task });
  * await agent.generate(task, { requestContext });
  */
 export function intentlockAgent(options: IntentlockAgentOptions): IntentlockAgentConfig {

@@ -28,7 +28,14 @@ type Execute = (args: unknown, context?: ToolContext) => unknown;
  * import { intentlockAgent, lockTools } from "intentlock/mastra";
  *
  * const gate = new LocalGate({ policy });
- * const agent = new Agent({ id, name, instructions, model, tools: lockTools(tools, { gate }), ...intentlockAgent({ gate }) });
+ * const agent = new Agent({
+ *   id: "helper",
+ *   name: "Helper",
+ *   instructions: "You help.",
+ *   model: "openai/gpt-5",
+ *   tools: lockTools(mastraTools, { gate }),
+ *   ...intentlockAgent({ gate }),
+ * });
  */
 export function lockTools<T extends object>(tools: T, options: LockToolsOptions): T {
   if (typeof tools === "function") {
