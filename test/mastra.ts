@@ -1,6 +1,6 @@
 import { Agent, type AgentConfig } from "@mastra/core/agent";
 import { RequestContext } from "@mastra/core/request-context";
-import { createTool } from "@mastra/core/tools";
+import { createTool, type ToolAction } from "@mastra/core/tools";
 import type { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
 import { type IntentlockAgentOptions, intentlockAgent } from "../src/adapters/mastra/index.ts";
@@ -26,8 +26,10 @@ export const SILENT = {
   trackException: nothing,
 } as never;
 
+type PayTool = ToolAction<{ to?: string | undefined; amount?: number | undefined }, { paid: string | undefined }>;
+
 /** A tool that takes `{ to?, amount? }`; `runs` are the arguments that reached it. */
-export function aPayTool(id = "pay", over: object = {}) {
+export function aPayTool(id = "pay", over: object = {}): { readonly tool: PayTool; readonly runs: unknown[] } {
   const runs: unknown[] = [];
   const tool = createTool({
     id,
@@ -39,7 +41,7 @@ export function aPayTool(id = "pay", over: object = {}) {
     },
     ...over,
   });
-  return { tool, runs };
+  return { tool: tool as PayTool, runs };
 }
 
 /** The request of a user: the task comes with its plan, unless it is told otherwise. */

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import { entries } from "../entries.ts";
 import manifest from "../package.json" with { type: "json" };
@@ -43,5 +44,33 @@ describe("the package's entries", () => {
     const core = await import("intentlock/core");
     const gates = await import("intentlock/gates");
     expect([root.IntentlockError, root.LocalGate]).toEqual([core.IntentlockError, gates.LocalGate]);
+  });
+});
+
+describe("a bundle of an adapter", () => {
+  const FRAMEWORKS = ["ai", "@ai-sdk/provider", "langchain", "@langchain/core", "@langchain/langgraph", "@mastra/core"];
+
+  test.each([
+    ["core", []],
+    ["gates", []],
+    ["index", []],
+    ["vercel-ai", ["ai"]],
+    ["langchain", ["@langchain/core"]],
+    ["langchain/middleware", ["langchain", "@langchain/core"]],
+    ["mastra", ["@mastra/core"]],
+  ])("of %s has its framework and no other", async (name, expected) => {
+    const { metafile } = await build({
+      entryPoints: [fileURLToPath(new URL(`../${entries[name]}`, import.meta.url))],
+      bundle: true,
+      packages: "external",
+      format: "esm",
+      platform: "node",
+      write: false,
+      metafile: true,
+    });
+    const imports = Object.values(metafile.inputs).flatMap((input) => input.imports.map(({ path }) => path));
+    const isOf = (framework: string): boolean =>
+      imports.some((path) => path === framework || path.startsWith(`${framework}/`));
+    expect(FRAMEWORKS.filter(isOf)).toEqual(expected);
   });
 });

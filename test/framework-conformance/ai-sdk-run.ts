@@ -1,8 +1,17 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Content } from "@ai-sdk/provider";
 import type { ModelMessage } from "ai";
 import type { MockLanguageModelV4 } from "ai/test";
+import { z } from "zod";
 import { aToolCall } from "../ai-sdk.ts";
 import type { AgentResult, Asked, HistoryMessage, LockOptions, Turn } from "./framework.ts";
+
+/** A tool that the model's provider runs, by the name under which it is given. */
+export function toProviderTools(name: string | undefined): object {
+  if (name === undefined) return {};
+  return {
+    [name]: { type: "provider", isProviderExecuted: true, id: "mock.web", args: {}, inputSchema: z.object({}) },
+  };
+}
 
 /** What a planner says, in the words of the AI SDK's models. */
 export function toDeclarations(declared: LockOptions["declared"] = []): (readonly LanguageModelV4Content[])[] {
@@ -10,8 +19,17 @@ export function toDeclarations(declared: LockOptions["declared"] = []): (readonl
 }
 
 export function toReply(turn: Turn): readonly LanguageModelV4Content[] {
-  if ("text" in turn) return [{ type: "text", text: turn.text }];
+  if ("text" in turn) {
+    const text = { type: "text", text: turn.text } as const;
+    return turn.executed ? [aToolCall(turn.executed, {}, { providerExecuted: true, dynamic: true }), text] : [text];
+  }
   return turn.calls.map(({ id, tool, args }) => aToolCall(tool, args, { toolCallId: id }));
+}
+
+/** How often the model has had its say since the user's last message. */
+export function countSteps(prompt: LanguageModelV4CallOptions["prompt"]): number {
+  const last = prompt.findLastIndex(({ role }) => role === "user");
+  return prompt.slice(last + 1).filter(({ role }) => role === "assistant").length;
 }
 
 export function toMessages(history: readonly HistoryMessage[]): ModelMessage[] {

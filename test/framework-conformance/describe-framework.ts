@@ -445,6 +445,33 @@ export function describeFramework(framework: Framework): void {
       });
     });
 
+    describe("a tool that the model's provider runs", () => {
+      test("is refused, or kept from the model", async () => {
+        const pay = aTestTool();
+        const locking = lock({
+          tools: [pay],
+          plan: [{ tool: "pay" }],
+          turns: [{ calls: [aTestCall()] }, DONE],
+          providerTool: "web",
+        });
+        const { asked, error } = await locking.then(
+          async (agent) => await agent.run(mode),
+          (thrown: unknown): Pick<AgentResult, "asked" | "error"> => ({ asked: [], error: thrown }),
+        );
+        if (error === undefined) expect(asked.map(({ tools }) => tools)).toEqual([["pay"], ["pay"]]);
+        else expect(String((error as Error).message)).toContain("These tools cannot be locked:\n  web");
+      });
+
+      test("ends the run if it ran all the same", async () => {
+        const pay = aTestTool();
+        const turns = [{ text: "done", executed: "web" }, DONE];
+        const agent = await lock({ tools: [pay], plan: [{ tool: "pay" }], turns });
+        const { error } = await agent.run(mode);
+        if (framework.answersAlone?.providerTools) expect(error).toBeUndefined();
+        else expect(String((error as Error).message)).toContain("The model's provider ran");
+      });
+    });
+
     describe("an abort", () => {
       test("during the check keeps the tool from running", async () => {
         const pay = aTestTool();

@@ -19,8 +19,8 @@ export interface TestCall {
   readonly args: unknown;
 }
 
-/** What the model says in one step: calls, or a last word. */
-export type Turn = { readonly calls: readonly TestCall[] } | { readonly text: string };
+/** What the model says in one step: calls, or a last word, or one beside a tool that its provider has run. */
+export type Turn = { readonly calls: readonly TestCall[] } | { readonly text: string; readonly executed?: string };
 
 /** A message of the thread before the run. A client may have written all of them. */
 export type HistoryMessage =
@@ -50,6 +50,8 @@ export interface LockOptions {
   readonly turns: readonly Turn[];
   readonly history?: readonly HistoryMessage[];
   readonly onEvent?: SessionListener;
+  /** The name of a tool that the agent has besides, and that the model's provider runs. */
+  readonly providerTool?: string;
   readonly tampering?: { readonly kind: Tampering; readonly evil: TestTool };
 }
 
@@ -95,6 +97,8 @@ export interface Framework {
     readonly answeredIds?: true;
     /** The model reads that there is no such tool, and nobody is asked. */
     readonly unknownTools?: true;
+    /** What the model's provider ran is seen by nobody. */
+    readonly providerTools?: true;
     /** The run ends at a call of a tool that is named like a property of every object. */
     readonly prototypeNames?: true;
   };

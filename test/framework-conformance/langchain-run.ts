@@ -58,7 +58,16 @@ export function aPlanner(declared: LockOptions["declared"] = []): ScriptedChatMo
   return new ScriptedChatModel(declared.map((args) => [{ name: "declare_plan", args }]));
 }
 
+/** A tool that the model's provider runs. */
+export function toServerTools(name: string | undefined): Record<string, unknown>[] {
+  return name === undefined ? [] : [{ type: "web_search_20250305", name }];
+}
+
 export function toReply(turn: Turn): Reply {
+  if ("executed" in turn && turn.executed) {
+    const use = { type: "server_tool_use", id: "s1", name: turn.executed, input: {} };
+    return new AIMessage({ content: [use, { type: "text", text: turn.text }] });
+  }
   return "text" in turn ? turn.text : turn.calls.map(({ id, tool: name, args }) => ({ id, name, args }));
 }
 

@@ -5,20 +5,20 @@ import { ALICE } from "../builders.ts";
 import { ScriptedChatModel } from "../langchain.ts";
 import { describeFramework } from "./describe-framework.ts";
 import type { Framework, LockOptions } from "./framework.ts";
-import { aPlanner, runGraph, summarize, tamper, toReply, toTools } from "./langchain-run.ts";
+import { aPlanner, runGraph, summarize, tamper, toReply, toServerTools, toTools } from "./langchain-run.ts";
 
 describeFramework({
   name: "LangChain createAgent",
   sharesSession: false,
   transforms: "parsed once",
   describe: async (tools) => describeTools(toTools(tools)),
-  lock: async ({ gate, tools, task, plan, declared, turns, history, onEvent, tampering }) => ({
+  lock: async ({ gate, tools, task, plan, declared, turns, history, onEvent, providerTool, tampering }) => ({
     run: async (mode, signal) => {
       const planner = aPlanner(declared);
       const model = new ScriptedChatModel(turns.map(toReply));
       const agent = createAgent({
         model,
-        tools: toTools(tools),
+        tools: [...toTools(tools), ...toServerTools(providerTool)],
         middleware: [
           intentlockMiddleware({ gate, plannerModel: planner, ...(onEvent && { onEvent }) }),
           ...tamperLater(tools, tampering),

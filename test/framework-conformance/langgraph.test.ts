@@ -9,16 +9,16 @@ import { startSession } from "../../src/session/index.ts";
 import { ALICE } from "../builders.ts";
 import { ScriptedChatModel } from "../langchain.ts";
 import { describeFramework } from "./describe-framework.ts";
-import { aPlanner, runGraph, summarize, tamper, toReply, toTools } from "./langchain-run.ts";
+import { aPlanner, runGraph, summarize, tamper, toReply, toServerTools, toTools } from "./langchain-run.ts";
 
 describeFramework({
   name: "LangGraph createReactAgent",
   sharesSession: true,
   // ToolNode has no place where others see them.
-  answersAlone: { answeredIds: true, unknownTools: true },
+  answersAlone: { answeredIds: true, unknownTools: true, providerTools: true },
   transforms: "parsed once",
   describe: async (tools) => describeTools(toTools(tools)),
-  lock: async ({ gate, tools, task, plan, declared, turns, history, onEvent, tampering }) => {
+  lock: async ({ gate, tools, task, plan, declared, turns, history, onEvent, providerTool, tampering }) => {
     const planner = aPlanner(declared);
     const given = toTools(tools);
     const session = await startSession({
@@ -29,7 +29,10 @@ describeFramework({
       ...(plan ? { plan } : { planner: planWithModel(planner) }),
       onEvent,
     });
-    const locked = tamper(lockTools(given, { session }), tampering);
+    const locked = tamper(
+      lockTools([...given, ...toServerTools(providerTool)], { session }) as typeof given,
+      tampering,
+    );
     return {
       run: async (mode, signal) => {
         const model = new ScriptedChatModel(turns.map(toReply));

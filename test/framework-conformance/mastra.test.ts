@@ -5,7 +5,7 @@ import type { ModelMessage } from "ai";
 import { describeTools, intentlockAgent, lockTools } from "../../src/adapters/mastra/index.ts";
 import { scriptedModel } from "../ai-sdk.ts";
 import { ALICE } from "../builders.ts";
-import { listAsked, listResults, toDeclarations, toMessages, toReply } from "./ai-sdk-run.ts";
+import { listAsked, listResults, toDeclarations, toMessages, toProviderTools, toReply } from "./ai-sdk-run.ts";
 import { describeFramework } from "./describe-framework.ts";
 import type { AgentResult, LockOptions, Mode, TestTool } from "./framework.ts";
 
@@ -15,7 +15,7 @@ describeFramework({
   transforms: "refused",
   answersAlone: { prototypeNames: true },
   describe: async (tools) => await describeTools(toTools(tools)),
-  lock: async ({ gate, tools, task, plan, declared, turns, history = [], onEvent, tampering }) => ({
+  lock: async ({ gate, tools, task, plan, declared, turns, history = [], onEvent, providerTool, tampering }) => ({
     run: async (mode, signal) => {
       const planner = scriptedModel(...toDeclarations(declared));
       const model = scriptedModel(...turns.map(toReply));
@@ -24,7 +24,7 @@ describeFramework({
         name: "agent",
         instructions: "You pay.",
         model: model as never,
-        tools: lockTools(toTools(tools), { gate }),
+        tools: { ...lockTools(toTools(tools), { gate }), ...toProviderTools(providerTool) },
         ...intentlockAgent({ gate, plannerModel: planner as never, onEvent }),
       });
       agent.__setLogger(SILENT);

@@ -2,7 +2,15 @@ import { generateText, isStepCount, type ModelMessage, streamText, type ToolSet,
 import { describeTools, withIntentlock } from "../../src/adapters/vercel-ai/index.ts";
 import { scriptedModel } from "../ai-sdk.ts";
 import { ALICE } from "../builders.ts";
-import { listAsked, listResults, toDeclarations, toMessages, toReply } from "./ai-sdk-run.ts";
+import {
+  countSteps,
+  listAsked,
+  listResults,
+  toDeclarations,
+  toMessages,
+  toProviderTools,
+  toReply,
+} from "./ai-sdk-run.ts";
 import { describeFramework } from "./describe-framework.ts";
 import type { AgentResult, Framework, LockOptions, Mode, TestTool } from "./framework.ts";
 
@@ -11,22 +19,24 @@ const vercelAi: Framework = {
   sharesSession: true,
   transforms: "parsed once",
   describe: async (tools) => await describeTools(toToolSet(tools)),
-  lock: async ({ gate, tools, task, plan, declared, turns, history = [], onEvent, tampering }) => {
+  lock: async ({ gate, tools, task, plan, declared, turns, history = [], onEvent, providerTool, tampering }) => {
     const planner = scriptedModel(...toDeclarations(declared));
-    const set = toToolSet(tools);
+    // By how far the conversation is: the locked model is the same in every run.
+    const model = scriptedModel(({ prompt }) => toReply(turns[countSteps(prompt)] ?? DONE));
+    const set: ToolSet = { ...toToolSet(tools), ...toProviderTools(providerTool) };
     const locked = await withIntentlock(set, {
       gate,
       user: ALICE,
       task,
+      model,
       ...(plan ? { plan } : { plannerModel: planner }),
       ...(onEvent && { onEvent }),
     });
     const settings = { ...locked.settings, tools: tamper(locked.tools, tampering) };
     return {
       run: async (mode, signal) => {
-        const model = scriptedModel(...turns.map(toReply));
         const prompt = { messages: history.length === 0 ? GO : toMessages(history) };
-        const options = { model, ...settings, ...prompt, stopWhen: isStepCount(9), maxRetries: 0 };
+        const options = { ...settings, ...prompt, stopWhen: isStepCount(9), maxRetries: 0 };
         const result = await run(mode, { ...options, ...(signal && { abortSignal: signal }) });
         return { ...result, asked: [...listAsked(planner), ...listAsked(model)], results: listResults(model) };
       },
@@ -36,6 +46,7 @@ const vercelAi: Framework = {
 
 describeFramework(vercelAi);
 
+const DONE = { text: "done" };
 const GO: ModelMessage[] = [{ role: "user", content: "go" }];
 
 async function run(

@@ -118,6 +118,19 @@ describe.each(WAYS)("%s", (way) => {
     });
   });
 
+  test("a tool that appears after the plan is not offered, and does not run", async () => {
+    const late = aPayTool("late");
+    const add = async (step: { tools?: object; stepNumber: number }) =>
+      step.stepNumber === 0 ? undefined : { tools: { ...step.tools, late: late.tool } };
+    const own = { inputProcessors: [{ id: "adds", processInputStep: add }] as never };
+    const replies = [[TO_LANDLORD], [aToolCall("late", { to: "attacker" })]];
+    const { agent, model, entries } = anAgent(replies, () => ({ tools: { pay: aPayTool().tool } }), own);
+    await runWith(way, agent, { requestContext: aRequest(PAY_LANDLORD) });
+    expect(readOffered(model)).toEqual(["pay"]);
+    expect(late.runs).toEqual([]);
+    expect(entries()).toEqual(["pay-1:allow", "ok", "late-1:unknown_tool"]);
+  });
+
   describe("overrides of one call", () => {
     test("hooks of the call replace ours, and the lock holds", async () => {
       const { tool: pay, runs } = aPayTool();
