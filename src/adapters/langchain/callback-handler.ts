@@ -2,7 +2,7 @@ import type { Serialized } from "@langchain/core/load/serializable";
 import { isJsonObject, type Json } from "../../core/index.ts";
 import { BlockedError, type Session } from "../../session/index.ts";
 import { wrapText } from "./describe-tool.ts";
-import { isAnnounced } from "./gated-context.ts";
+import { isGated } from "./gated-context.ts";
 import { langchain } from "./langchain-core.ts";
 import { hasLocked } from "./lock-tool.ts";
 
@@ -15,20 +15,28 @@ const Base: typeof langchain.BaseCallbackHandler = langchain.BaseCallbackHandler
 
 /**
  * Checks the tools of plain chains, which have no other place for it: pass it in `callbacks`. A call that is blocked ends in
- * a `BlockedError` before the tool runs.
+ * a `BlockedError` before the tool runs. The session has to know the tools by `describeTools`, which brings their schemas:
+ * LangChain tells a handler what the model wrote, before defaults and transforms, and cannot be told what to run.
  *
- * It sees less than `lockTools` and `intentlockMiddleware`, which are to be preferred. It is not asked about runnables that
- * were made tools (`runnable.asTool()`), about `tool.func()` and `tool._call()`, or where `callbacks: []` drops it. It
- * checks what the session makes of the model's arguments with the tool's schema, and LangChain parses them once more for
- * the tool: a default or transform that gives something else each time is not held to what was checked. It cannot suspend
- * a run, and knows a tool by the name of its run only: `runName` changes it, and tools of classes without one are blocked.
- * Tools that are locked besides are checked once, by themselves, and no other tool of their name runs.
+ * It sees less than `lockTools` and `intentlockMiddleware`, which are to be preferred:
+ * - It is not asked about runnables that were made tools (`runnable.asTool()`), about `tool.func()` and `tool._call()`, or
+ *   where `callbacks: []` drops it.
+ * - It checks what the session makes of the arguments with the schema that it was started with, and LangChain parses them
+ *   once more for the tool: a default or transform that gives something else each time is not held to what was checked.
+ * - It knows a tool by the name of its run: `runName` changes it, and tools of classes without one are blocked.
+ * - It cannot suspend a run, and a step that LangGraph runs again is a new call.
+ * - Beside a middleware that wraps tool calls, LangChain ends the run with its error.
+ *
+ * Locked tools are checked once, by themselves, and no other tool of their name runs. What they call is their own doing.
  *
  * @example
- * import { describeTools, IntentlockCallbackHandler } from "intentlock/langchain";
+ * import { RunnableLambda } from "@langchain/core/runnables";
+ * import { tool } from "@langchain/core/tools";
+ * import { IntentlockCallbackHandler } from "intentlock/langchain";
  *
- * const handler = new IntentlockCallbackHandler({ session });
- * await chain.invoke(input, { callbacks: [handler] });
+ * const pay = tool(async () => "paid", { name: "pay_rent", description: "Pays this month's rent" });
+ * const chain = RunnableLambda.from(async (amount: string) => ({ input: amount })).pipe(pay);
+ * await chain.invoke("20", { callbacks: [new IntentlockCallbackHandler({ session })] });
  */
 export class IntentlockCallbackHandler extends Base {
   readonly name: string = "intentlock";
@@ -41,6 +49,11 @@ export class IntentlockCallbackHandler extends Base {
     this.#session = session;
   }
 
+  /** LangChain makes copies by handing a handler to its own constructor: this one keeps the calls that it waits for. */
+  override copy(): IntentlockCallbackHandler {
+    return this;
+  }
+
   override async handleToolStart(
     tool: Serialized,
     input: string,
@@ -51,7 +64,7 @@ export class IntentlockCallbackHandler extends Base {
     runName?: string,
     toolCallId?: string,
   ): Promise<void> {
-    if (isAnnounced(tool)) return;
+    if (isGated(tool)) return;
     const name = runName ?? "";
     const started = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<unknown>();

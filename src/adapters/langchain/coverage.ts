@@ -12,10 +12,10 @@ export function isClientTool(tool: unknown): tool is ClientTool {
   return typeof Reflect.get(tool, "invoke") === "function" && typeof Reflect.get(tool, "name") === "string";
 }
 
-/** The name of a tool that the provider runs, as far as it has one. */
+/** The name of a tool that the provider runs, as far as it has one: Gemini's have theirs for a key. */
 export function nameServerTool(tool: unknown): string {
   const parts = typeof tool === "object" && tool !== null ? tool : {};
-  const name: unknown = Reflect.get(parts, "name") ?? Reflect.get(parts, "type");
+  const name: unknown = Reflect.get(parts, "name") ?? Reflect.get(parts, "type") ?? Object.keys(parts)[0];
   return typeof name === "string" ? name : "(without a name)";
 }
 

@@ -43,25 +43,30 @@ function describeTool(tool: ClientTool): SessionTool {
   }
 }
 
-/** By schema, which is one object as long as a tool stays the same; a schema that changes in place is not seen. */
-const prints = new WeakMap<object, { readonly description: unknown; readonly print: string }>();
+interface Print {
+  readonly description: unknown;
+  /** Of a schema that is JSON, which can change where it is. */
+  readonly text: string | undefined;
+  readonly print: string;
+}
+
+/** By schema: LangChain, too, makes JSON Schema of a schema once. */
+const prints = new WeakMap<object, Print>();
 
 /** The fingerprint of what the model is told of a tool now. A tool that cannot be described any more has none that was signed. */
 export function fingerprintNow(tool: ClientTool): string {
-  const schema: unknown = Reflect.get(tool, "schema");
-  const description: unknown = Reflect.get(tool, "description");
-  const known = isObject(schema) ? prints.get(schema) : undefined;
-  if (known && known.description === description) return known.print;
-  let print: string;
   try {
-    print = fingerprintTool(describeTool(tool));
+    const schema: unknown = Reflect.get(tool, "schema");
+    const description: unknown = Reflect.get(tool, "description");
+    if (typeof schema !== "object" || schema === null) return fingerprintTool(describeTool(tool));
+    const isJson = !langchain.isInteropZodSchema(schema) && !("~standard" in schema);
+    const text = isJson ? JSON.stringify(schema) : undefined;
+    const known = prints.get(schema);
+    if (known && known.description === description && known.text === text) return known.print;
+    const print = fingerprintTool(describeTool(tool));
+    prints.set(schema, { description, text, print });
+    return print;
   } catch {
     return "cannot be described";
   }
-  if (isObject(schema)) prints.set(schema, { description, print });
-  return print;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -1,8 +1,18 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Session } from "../../session/index.ts";
+
+/** A call whose tool runs, and around it the calls whose tools have made it. */
+interface RunningCall {
+  readonly session: Session;
+  readonly callId: string;
+  readonly outer: RunningCall | undefined;
+  /** How many calls the tool has made under the same id. */
+  nested: number;
+}
 
 /** What locked tools tell callback handlers of themselves: nobody else can put an object in here. */
 const announcements = new WeakSet<object>();
-const running = new AsyncLocalStorage<true>();
+const running = new AsyncLocalStorage<RunningCall | undefined>();
 
 /** Marks what a locked tool gives to `handleToolStart` as its own description. */
 export function announceLocked<T extends object>(serialized: T): T {
@@ -10,16 +20,29 @@ export function announceLocked<T extends object>(serialized: T): T {
   return serialized;
 }
 
-/** Whether a tool that starts is a locked one, which makes its own check. */
-export function isAnnounced(serialized: unknown): boolean {
+/** Whether a tool that starts makes its own check, or is called by one that did and is its implementation. */
+export function isGated(serialized?: unknown): boolean {
+  if (running.getStore() !== undefined) return true;
   return typeof serialized === "object" && serialized !== null && announcements.has(serialized);
 }
 
 /** Runs a tool that was allowed: the tools that it calls itself are its implementation. */
-export function runInsideTool<T>(work: () => T): T {
-  return running.run(true, work);
+export function runInsideTool<T>(call: { readonly session: Session; readonly callId: string }, work: () => T): T {
+  return running.run({ ...call, outer: running.getStore(), nested: 0 }, work);
 }
 
-export function isInsideTool(): boolean {
-  return running.getStore() === true;
+/** Runs what calls tools for a model, be it inside of a tool: an agent in an agent has tools of its own to lock. */
+export function runOutsideTools<T>(work: () => T): T {
+  return running.run(undefined, work);
+}
+
+/**
+ * The id of a call. A tool that hands its configuration on to another hands on its call's id too: what comes of that is
+ * another call, with the same name when a framework runs the tool again.
+ */
+export function nameCall(session: Session, callId: string): string {
+  for (let call = running.getStore(); call; call = call.outer) {
+    if (call.session === session && call.callId === callId) return `${callId}:${++call.nested}`;
+  }
+  return callId;
 }

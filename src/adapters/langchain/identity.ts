@@ -16,8 +16,8 @@ export interface RunRuntime {
   readonly configurable?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Gives the identity of a run. */
-export type Identify = (runtime: RunRuntime) => RunIdentity;
+/** Gives the identity of a run. Asked at each of its steps, also after it was resumed. */
+export type Identify = (runtime: RunRuntime) => RunIdentity | Promise<RunIdentity>;
 
 /** The identity that `invoke` got as `context.intentlock`. */
 export function readContext({ context }: RunRuntime): RunIdentity {
@@ -26,10 +26,11 @@ export function readContext({ context }: RunRuntime): RunIdentity {
 }
 
 /** @throws IntentlockError `ERR_INVALID_OPTIONS` for a run without an identity, before anything runs */
-export function readIdentity(identify: Identify, { context, configurable }: RunRuntime): RunIdentity {
-  const identity: Partial<RunIdentity> | undefined = identify({ context, configurable });
+export async function readIdentity(identify: Identify, { context, configurable }: RunRuntime): Promise<RunIdentity> {
+  const identity: Partial<RunIdentity> | undefined = await identify({ context, configurable });
   const { user, task, plan } = identity ?? {};
-  if (user === undefined || task === undefined) {
+  const email: unknown = typeof user === "object" ? user?.email : user;
+  if (user === undefined || task === undefined || typeof email !== "string") {
     throw new IntentlockError(
       "ERR_INVALID_OPTIONS",
       "The run says not for whom it is: pass agent.invoke(input, { context: { intentlock: { user, task } } }), or give intentlockMiddleware an identify",
@@ -40,5 +41,5 @@ export function readIdentity(identify: Identify, { context, configurable }: RunR
 
 /** What tells users apart, as far as a run goes on for the one that it began with. */
 export function nameUser(user: UserInput): string {
-  return (typeof user === "string" ? user : user.email).toLowerCase();
+  return (typeof user === "string" ? user : user.email).trim().toLowerCase();
 }

@@ -15,10 +15,13 @@ export interface LockToolsOptions {
  * @throws IntentlockError `ERR_UNGATED_TOOLS` for tools that the model's provider runs
  *
  * @example
+ * import { tool } from "@langchain/core/tools";
  * import { ToolNode } from "@langchain/langgraph/prebuilt";
  * import { lockTools } from "intentlock/langchain";
  *
- * const node = new ToolNode(lockTools([searchTool, payTool], { session }));
+ * const pay = tool(async () => "paid", { name: "pay_rent", description: "Pays this month's rent" });
+ * const node = new ToolNode(lockTools([pay], { session }));
+ * console.log(node.tools.length);
  */
 export function lockTools<T extends unknown[]>(tools: readonly [...T], options: LockToolsOptions): T {
   const { session, allowUngated = [] } = options;

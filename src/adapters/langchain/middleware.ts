@@ -3,23 +3,19 @@
  *
  * @module
  */
-import type { ToolMessage } from "@langchain/core/messages";
-import type { ToolCall } from "@langchain/core/messages/tool";
 import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
-import { IntentlockError } from "../../core/index.ts";
 import type { Gate } from "../../gates/gate.ts";
 import { emit } from "../../session/events.ts";
-import { BlockedError, type Session, type SessionListener, startSession } from "../../session/index.ts";
+import { type Session, type SessionListener, startSession } from "../../session/index.ts";
 import { AgentRuns } from "./agent-runs.ts";
 import { isClientTool, nameServerTool } from "./coverage.ts";
 import { describeTools } from "./describe-tool.ts";
 import { type Identify, nameUser, type RunIdentity, type RunRuntime, readContext, readIdentity } from "./identity.ts";
 import { createMiddleware } from "./load-langchain.ts";
-import { lockTool, refuse, toErrorMessage } from "./lock-tool.ts";
 import { type PlanningModel, planWithModel } from "./plan-with-model.ts";
-import { refuseExecuted } from "./server-tools.ts";
-import { setTripwire } from "./tripwire.ts";
+import { runToolCall } from "./run-tool-call.ts";
+import { isKnownServerTool, refuseExecuted } from "./server-tools.ts";
 
 export type { Identify, RunIdentity, RunRuntime } from "./identity.ts";
 
@@ -49,115 +45,100 @@ type PrivateState = z.ZodObject<{ _intentlockRun: z.ZodOptional<z.ZodString> }>;
  * runs are kept from the model unless `allowUngated` names them, and so are tools that came after the plan.
  *
  * @throws in a run, as the `cause` of what the run fails with: PlanError if there is no valid plan; IntentlockError
- * `ERR_INVALID_OPTIONS` without an identity, `ERR_UNGATED_TOOLS` if the provider ran a tool all the same
+ * `ERR_INVALID_OPTIONS` without an identity, `ERR_UNKNOWN_PLAN` for a run that is resumed where it is not known,
+ * `ERR_UNGATED_TOOLS` if the provider ran a tool all the same
  *
  * @example
  * import { createAgent } from "langchain";
- * import { LocalGate } from "intentlock/gates";
  * import { intentlockMiddleware } from "intentlock/langchain/middleware";
  *
- * const gate = new LocalGate({ policy });
- * const agent = createAgent({ model, tools, middleware: [intentlockMiddleware({ gate })] });
- * await agent.invoke({ messages: [{ role: "user", content: task }] }, { context: { intentlock: { user, task } } });
+ * const agent = createAgent({ model: "openai:gpt-5", tools: [], middleware: [intentlockMiddleware({ gate })] });
+ * const context = { intentlock: { user: signedInUser.email, task } };
+ * await agent.invoke({ messages: [{ role: "user", content: task }] }, { context });
  */
 export function intentlockMiddleware(
   options: IntentlockMiddlewareOptions & { readonly identify: Identify },
-): AgentMiddleware<PrivateState, undefined>;
+): AgentMiddleware<PrivateState, undefined, unknown>;
 export function intentlockMiddleware(
   options: IntentlockMiddlewareOptions,
-): AgentMiddleware<PrivateState, IntentlockContext>;
+): AgentMiddleware<PrivateState, IntentlockContext, z.infer<IntentlockContext>>;
 export function intentlockMiddleware(
   options: IntentlockMiddlewareOptions,
 ): AgentMiddleware<PrivateState, IntentlockContext | undefined> {
-  const { allowUngated = [] } = options;
+  const { allowUngated = [], onEvent } = options;
   const identify = options.identify ?? readContext;
   const runs = new AgentRuns();
-  const context = z.object({ intentlock: z.custom<RunIdentity>() });
+  // What is missing is ours to say: the schema's own words say nothing of what to do.
+  const context = z.object({ intentlock: z.unknown().optional() }) as unknown as IntentlockContext;
   return createMiddleware({
     name: "Intentlock",
     stateSchema: z.object({ _intentlockRun: z.string().optional() }),
     ...(!options.identify && { contextSchema: context }),
-    beforeAgent: (_state, runtime: RunRuntime) => {
+    beforeAgent: async (_state, runtime: RunRuntime) => {
       // An application's own identify reads what is not told to this hook: it is asked before the first model call.
-      if (!options.identify) readIdentity(identify, runtime);
+      if (!options.identify) await readIdentity(identify, runtime);
       return { _intentlockRun: runs.begin() };
     },
     wrapModelCall: async (request, handler) => {
-      const identity = readIdentity(identify, request.runtime);
-      const run = runs.open(request.state._intentlockRun, nameUser(identity.user), () => {
-        tellHidden(request.tools, options);
-        const model = options.plannerModel ?? (request.model as PlanningModel);
-        return startSession({
-          gate: options.gate,
-          onEvent: options.onEvent,
-          holdTimeoutMs: options.holdTimeoutMs,
-          ...identity,
-          tools: describeTools(request.tools),
-          ...(!identity.plan && { planner: planWithModel(model) }),
-        });
-      });
-      if (!run) throw notHere();
-      const session = await run;
+      const identity = await readIdentity(identify, request.runtime);
+      const session = await runs.open(keyOf(request, identity), () => startRun(options, { ...request, identity }));
       const known = new Set(session.toolNames);
       const tools = request.tools.filter((tool) =>
-        isClientTool(tool) ? known.has(tool.name) : allowUngated.includes(nameServerTool(tool)),
+        isClientTool(tool) ? known.has(tool.name) : isKnownServerTool(tool, allowUngated),
       );
       const message = await handler({ ...request, tools });
       refuseExecuted(message, allowUngated);
       return message;
     },
     wrapToolCall: async (request, handler) => {
-      const { toolCall, tool, runtime } = request;
-      try {
-        const { user } = readIdentity(identify, runtime);
-        const session = await runs.find(request.state._intentlockRun, nameUser(user));
-        if (!session) throw notHere();
-        if (!isClientTool(tool)) throw await refuseUnknown(session, toolCall);
-        // What starts in place of the locked tool is stopped, whoever put it there.
-        const { remove } = setTripwire();
-        try {
-          return await handler({ ...request, tool: lockTool(tool, session) as unknown as typeof tool });
-        } finally {
-          remove();
-        }
-      } catch (error) {
-        if (isControl(error) || runtime.signal?.aborted) throw error;
-        return toAnswer(toolCall, error);
-      }
+      const session = await runs.find(keyOf(request, await readIdentity(identify, request.runtime)));
+      return await runToolCall(session, request, handler);
     },
     afterAgent: async (state) => {
-      await runs.end(state._intentlockRun);
+      try {
+        await runs.end(state._intentlockRun);
+      } catch (cause) {
+        // The run has done its work, and its result is the application's.
+        emit(onEvent, { type: "error", message: "The session could not be closed", cause });
+      }
     },
   }) as AgentMiddleware<PrivateState, IntentlockContext | undefined>;
 }
 
-/** What the model is not offered, the application should know of. */
-function tellHidden(tools: readonly unknown[], { allowUngated = [], onEvent }: IntentlockMiddlewareOptions): void {
-  const hidden = tools.filter((tool) => !isClientTool(tool)).map(nameServerTool);
-  const names = hidden.filter((name) => !allowUngated.includes(name));
-  if (names.length === 0) return;
-  const message = `Tools that the model's provider runs are kept from the model: ${names.join(", ")}. Name them in allowUngated to do without a check of their calls.`;
-  emit(onEvent, { type: "error", message, cause: undefined });
+interface Step {
+  readonly state: { readonly _intentlockRun?: string | undefined };
+  readonly runtime: RunRuntime & { readonly signal?: AbortSignal };
 }
 
-function notHere(): IntentlockError {
-  return new IntentlockError(
-    "ERR_UNKNOWN_PLAN",
-    "This process has no session of this run for this user: a run is resumed in the process, and for the user, that it began with",
-  );
+function keyOf({ state, runtime }: Step, { user }: RunIdentity): Parameters<AgentRuns["find"]>[0] {
+  return { id: state._intentlockRun, user: nameUser(user), thread: runtime.configurable?.["thread_id"] };
 }
 
-async function refuseUnknown(session: Session, { id, name, args }: ToolCall): Promise<unknown> {
-  const refusal = { reason: "unknown_tool", detail: "the agent has no such tool" } as const;
-  return await refuse({ name, session }, { input: { type: "tool_call", id, args }, ...refusal });
-}
-
-/** What LangGraph throws to steer a graph is no error of a tool. */
-function isControl(error: unknown): boolean {
-  return typeof error === "object" && error !== null && Reflect.get(error, "is_bubble_up") === true;
-}
-
-/** The model reads what went wrong, and the run goes on: what is thrown here would end it. */
-function toAnswer(call: ToolCall, error: unknown): ToolMessage {
-  return toErrorMessage(call, error instanceof BlockedError ? error.message : `${error}\n Please fix your mistakes.`);
+/** From the task and the tools: what else the request holds is nothing that a plan is made of. */
+async function startRun(
+  { gate, plannerModel, allowUngated = [], onEvent, holdTimeoutMs }: IntentlockMiddlewareOptions,
+  request: {
+    readonly identity: RunIdentity;
+    readonly model: unknown;
+    readonly tools: readonly unknown[];
+    readonly runtime: Step["runtime"];
+  },
+): Promise<Session> {
+  const { identity, model, tools, runtime } = request;
+  const hidden = tools.filter((tool) => !isClientTool(tool) && !isKnownServerTool(tool, allowUngated));
+  if (hidden.length > 0) {
+    const names = hidden.map(nameServerTool).join(", ");
+    const message = `Tools that the model's provider runs are kept from the model: ${names}. Name them in allowUngated to do without a check of their calls.`;
+    emit(onEvent, { type: "error", message, cause: undefined });
+  }
+  const ask = identity.plan ? undefined : planWithModel(plannerModel ?? (model as PlanningModel));
+  return await startSession({
+    gate,
+    onEvent,
+    holdTimeoutMs,
+    ...identity,
+    tools: describeTools(tools),
+    // The signal is of this `invoke`; the session goes on in the one that resumes it.
+    planner: ask && ((plan) => ask({ ...plan, ...(runtime.signal && { signal: runtime.signal }) })),
+  });
 }

@@ -10,12 +10,13 @@ const TAGS = ["nostream", "langsmith:nostream"];
 
 /**
  * A planner that asks a chat model. Some models refuse to be forced to call a tool (with extended thinking, for one): they
- * are asked again and left to choose.
+ * are asked again and left to choose. A model that settings were bound to is asked without them.
  *
  * @throws IntentlockError `ERR_INVALID_OPTIONS` for a model that cannot call tools
  */
 export function planWithModel(model: PlanningModel): Planner {
-  if (typeof model?.bindTools !== "function") {
+  const bindable = findBindable(model);
+  if (!bindable) {
     throw new IntentlockError(
       "ERR_INVALID_OPTIONS",
       "The model cannot plan: it has no bindTools. Give a chat model that calls tools.",
@@ -25,13 +26,13 @@ export function planWithModel(model: PlanningModel): Planner {
     const { name, description, inputSchema: parameters } = tool;
     const definition = { type: "function", function: { name, description, parameters } };
     const ask = async (choice: { readonly tool_choice?: string }): Promise<unknown> => {
-      const bound = model.bindTools?.([definition], choice);
       const messages: [string, string][] = [
         ["system", system],
         ["human", prompt],
       ];
-      const answer = await bound?.invoke(messages, { tags: TAGS, ...(signal && { signal }) });
-      return answer?.tool_calls?.find((call) => call.name === name)?.args;
+      const bound = bindable.bindTools([definition], choice);
+      const answer = await bound.invoke(messages, { tags: TAGS, ...(signal && { signal }) });
+      return answer.tool_calls?.find((call) => call.name === name)?.args;
     };
     try {
       return await ask({ tool_choice: name });
@@ -42,8 +43,17 @@ export function planWithModel(model: PlanningModel): Planner {
   };
 }
 
+/** The model itself, or the one that a binding (`model.withConfig()`) is of. */
+function findBindable(model: unknown): Required<PlanningModel> | undefined {
+  for (let one = model; typeof one === "object" && one !== null; one = Reflect.get(one, "bound") as unknown) {
+    if (typeof Reflect.get(one, "bindTools") === "function") return one as Required<PlanningModel>;
+  }
+  return undefined;
+}
+
 /** The providers' own errors go through LangChain as they are. */
 function isBadRequest(error: unknown): boolean {
   if (typeof error !== "object" || error === null) return false;
-  return Reflect.get(error, "status") === 400 || Reflect.get(error, "statusCode") === 400;
+  const { $metadata } = error as { readonly $metadata?: { readonly httpStatusCode?: unknown } };
+  return [Reflect.get(error, "status"), Reflect.get(error, "statusCode"), $metadata?.httpStatusCode].includes(400);
 }

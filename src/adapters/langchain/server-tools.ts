@@ -1,37 +1,60 @@
 import type { AIMessage } from "@langchain/core/messages";
 import { IntentlockError } from "../../core/index.ts";
+import { nameServerTool } from "./coverage.ts";
+
+/** Whether a tool that the provider runs is one of these. */
+export function isKnownServerTool(tool: unknown, allowUngated: readonly string[]): boolean {
+  return isNamed([nameServerTool(tool), ...namesOf(tool)], allowUngated);
+}
 
 /** @throws IntentlockError `ERR_UNGATED_TOOLS` if the provider ran a tool that `allowUngated` does not name: after the fact */
 export function refuseExecuted(message: unknown, allowUngated: readonly string[]): void {
-  const name = listExecuted(message).find((one) => !allowUngated.includes(one));
-  if (name === undefined) return;
+  const executed = listExecuted(message).find((one) => !isNamed(namesOf(one), allowUngated));
+  if (executed === undefined) return;
+  const [name = "a tool without a name"] = namesOf(executed);
   throw new IntentlockError(
     "ERR_UNGATED_TOOLS",
     `The model's provider ran ${JSON.stringify(name)}, which the gate cannot see. Name it in allowUngated, or turn it off at the provider.`,
   );
 }
 
-/** The tools that ran at the provider, in the words of whichever provider it was. */
-function listExecuted(message: unknown): string[] {
-  const { content, additional_kwargs: more } = message as Partial<AIMessage>;
-  const blocks: readonly unknown[] = Array.isArray(content) ? content : [];
-  const outputs: unknown = more?.["tool_outputs"];
-  return [
-    ...blocks.flatMap((block) => (isExecuted(block) ? nameOf(block) : [])),
-    ...(Array.isArray(outputs) ? outputs.map(nameOf) : []),
-  ];
+/** The tools that ran at the provider, as whichever provider it was writes them. */
+function listExecuted(message: unknown): unknown[] {
+  const { content, additional_kwargs: more, response_metadata: metadata } = message as Partial<AIMessage>;
+  const outputs = [content, more?.["tool_outputs"], metadata?.["output"]];
+  return outputs.flatMap((list: unknown) => (Array.isArray(list) ? list.filter(isExecuted) : []));
 }
 
 const EXECUTED =
-  /^(?:server_tool_(?:use|call|call_result)|mcp_tool_(?:use|result)|mcp_call|.+_tool_result|executableCode|codeExecutionResult)$/;
+  /^(?:server_tool_(?:use|call|call_chunk|call_result)|mcp_tool_(?:use|result)|.+_tool_result|.+_call|executableCode|codeExecutionResult)$/;
+/** The Responses API calls these by such names, and leaves them to the application. */
+const LEFT_TO_US = [
+  "tool_call",
+  "function_call",
+  "custom_tool_call",
+  "computer_call",
+  "local_shell_call",
+  "shell_call",
+];
 
 function isExecuted(block: unknown): boolean {
-  const type: unknown = typeof block === "object" && block !== null ? Reflect.get(block, "type") : undefined;
-  return typeof type === "string" && EXECUTED.test(type);
+  const type = read(block, "type");
+  return type !== undefined && EXECUTED.test(type) && !LEFT_TO_US.includes(type) && type !== "apply_patch_call";
 }
 
-function nameOf(block: unknown): string {
-  const parts = typeof block === "object" && block !== null ? block : {};
-  const name: unknown = Reflect.get(parts, "name") ?? Reflect.get(parts, "type");
-  return typeof name === "string" ? name : "(without a name)";
+/** What a tool, a call of it or its result may be known as. */
+function namesOf(block: unknown): string[] {
+  const type = read(block, "type")?.replace(/_(?:call|tool_result)$/, "");
+  const names = ["name", "mcp_server_name", "server_name", "server_label"].map((key) => read(block, key));
+  const code = type === "executableCode" || type === "codeExecutionResult" ? "codeExecution" : undefined;
+  return [...names, code, type].filter((name) => name !== undefined);
+}
+
+function isNamed(names: readonly string[], allowed: readonly string[]): boolean {
+  return names.some((name) => allowed.includes(name));
+}
+
+function read(block: unknown, key: string): string | undefined {
+  const value: unknown = typeof block === "object" && block !== null ? Reflect.get(block, key) : undefined;
+  return typeof value === "string" ? value : undefined;
 }

@@ -1,15 +1,14 @@
 import type { Serialized } from "@langchain/core/load/serializable";
 import { IntentlockError } from "../../core/index.ts";
-import { isAnnounced, isInsideTool } from "./gated-context.ts";
+import { isGated, runOutsideTools } from "./gated-context.ts";
 import { langchain } from "./langchain-core.ts";
 
-// No other handler has this name: one of the same name would keep this one out.
-const NAME = `intentlock_tripwire_${crypto.randomUUID()}`;
 const Base: typeof langchain.BaseCallbackHandler = langchain.BaseCallbackHandler;
 
 /** Refuses tools that start outside of a gate. Those that a locked tool calls itself are its implementation. */
 class Tripwire extends Base {
-  readonly name: string = NAME;
+  // Nobody else has this name: a handler of the same name would keep this one out.
+  readonly name: string = `intentlock_tripwire_${crypto.randomUUID()}`;
   isActive = true;
 
   constructor() {
@@ -17,7 +16,7 @@ class Tripwire extends Base {
   }
 
   override async handleToolStart(tool: Serialized): Promise<void> {
-    if (this.isActive && !isAnnounced(tool) && !isInsideTool()) refuse();
+    if (this.isActive && !isGated(tool)) refuse();
   }
 
   /** A runnable that was made a tool starts no tool, but a chain whose first step has this name. */
@@ -25,34 +24,48 @@ class Tripwire extends Base {
     ...parts: Parameters<NonNullable<InstanceType<typeof Base>["handleChainStart"]>>
   ): Promise<void> {
     const runName = parts[7];
-    if (this.isActive && runName?.endsWith(":parse_input") && !isInsideTool()) refuse();
+    if (this.isActive && runName?.endsWith(":parse_input") && !isGated()) refuse();
   }
 }
 
+const trips = new WeakSet<object>();
+
 function refuse(): never {
-  throw new IntentlockError(
+  const error = new IntentlockError(
     "ERR_UNGATED_TOOLS",
     "A tool started outside of Intentlock's gate, and was stopped. Lock it with lockTools or intentlockMiddleware.",
   );
+  trips.add(error);
+  throw error;
 }
 
-/** Stops every tool that starts outside of a gate from here on, in what this function calls. */
-export function setTripwire(): { readonly remove: () => void } {
-  const tripwire = new Tripwire();
-  langchain.registerConfigureHook({ contextVar: NAME, inheritable: true });
-  langchain.setContextVariable(NAME, tripwire);
-  return {
-    remove: () => {
-      tripwire.isActive = false;
-    },
-  };
+/** Sets a tripwire for what is called after this in the same asynchronous context. */
+function setTripwire(tripwire: Tripwire): void {
+  langchain.registerConfigureHook({ contextVar: tripwire.name, inheritable: true });
+  langchain.setContextVariable(tripwire.name, tripwire);
+}
+
+const perCall = new Tripwire();
+
+/** Calls tools for a model: those that are not locked are stopped, and nothing outside of this work notices. */
+export async function runWithTripwire<T>(work: () => Promise<T>): Promise<T> {
+  // What is set after a wait stays in here.
+  await undefined;
+  setTripwire(perCall);
+  return await runOutsideTools(work);
+}
+
+/** Whether it was a tripwire that stopped a tool. */
+export function isTripped(error: unknown): boolean {
+  return typeof error === "object" && error !== null && trips.has(error);
 }
 
 /**
- * A second line: from here on a tool of LangChain that starts outside of a gate is stopped, with an error, wherever in the
- * process and whatever its callbacks are. Call it at the top of the program, before servers and jobs are started: what
- * runs already keeps running without it. It does not see `tool.func()`, `tool._call()` and tools that are not made of
- * LangChain's classes, and it decides nothing: what a locked tool calls itself is the locked tool's own doing.
+ * A second line: from here on a tool of LangChain that starts outside of a gate is stopped, with an error, whatever its
+ * callbacks are. Call it at the top of the program, before servers and jobs are started: LangChain keeps such hooks in the
+ * asynchronous context, and what was started before does not have it. It does not see `tool.func()`, `tool._call()` and
+ * tools that are not made of LangChain's classes, and it decides nothing: what a locked tool calls itself is the locked
+ * tool's own doing.
  *
  * @returns takes it away again
  *
@@ -62,5 +75,9 @@ export function setTripwire(): { readonly remove: () => void } {
  * installTripwire();
  */
 export function installTripwire(): () => void {
-  return setTripwire().remove;
+  const tripwire = new Tripwire();
+  setTripwire(tripwire);
+  return () => {
+    tripwire.isActive = false;
+  };
 }

@@ -1,0 +1,94 @@
+import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manager";
+import { answerBlocked, checkCall, type Gate, refuseCall, type ToolConfig } from "./check-call.ts";
+import { type ClientTool, isClientTool } from "./coverage.ts";
+import { deriveTool, restoreMethods } from "./derive-tool.ts";
+import { wrapText } from "./describe-tool.ts";
+import { announceLocked } from "./gated-context.ts";
+import { langchain } from "./langchain-core.ts";
+import { lockFunction } from "./lock-function.ts";
+
+type RunManager = CallbackManagerForToolRun | undefined;
+
+/** A tool whose arguments LangChain parses, in one place, before it runs `_call`. */
+export interface StructuredTool extends ClientTool {
+  readonly call: (args: unknown, config?: ToolConfig) => Promise<unknown>;
+  readonly func?: (...parts: unknown[]) => unknown;
+  readonly toJSON: () => object;
+  readonly _call: (args: unknown, runManager?: RunManager, config?: ToolConfig) => unknown;
+}
+
+/** Whether LangChain's own code, and nobody else's, leads from `invoke` to `_call`. */
+export function isStructuredTool(tool: ClientTool): tool is StructuredTool {
+  const { DynamicStructuredTool, DynamicTool, StructuredTool, Tool } = langchain;
+  const calls: unknown[] = [DynamicStructuredTool, DynamicTool, StructuredTool, Tool].map((one) => one.prototype.call);
+  const invoke: unknown = StructuredTool.prototype.invoke;
+  return isClientTool(tool) && tool.invoke === invoke && calls.includes(Reflect.get(tool, "call"));
+}
+
+/**
+ * The check sits in `_call`, behind the one place where LangChain parses arguments. Methods run on the original, whose
+ * `#private` fields a derived object does not have.
+ */
+export function lockStructuredTool(tool: StructuredTool, gate: Gate): object {
+  const { invoke, call } = tool;
+  const check = async (args: unknown, runManager?: RunManager, config?: ToolConfig): Promise<unknown> =>
+    await checkCall(gate, { args, config }, async (checked) => {
+      const result = await tool._call(checked, runManager, withCheckedArgs(config, checked));
+      return await drain(result, runManager);
+    });
+  /** Runs LangChain's own method, on an object of its own, to know of each call whether it came as far as its check. */
+  const run = async (method: unknown, input: unknown, config?: ToolConfig): Promise<unknown> => {
+    let isParsed = false;
+    const once = Object.create(locked, {
+      _call: {
+        value: (...parts: Parameters<typeof check>) => {
+          isParsed = true;
+          return check(...parts);
+        },
+      },
+      call: { value: call },
+    }) as object;
+    try {
+      return await Reflect.apply(method as typeof invoke, once, [input, config]);
+    } catch (error) {
+      if (isParsed || !(error instanceof langchain.ToolInputParsingException)) throw error;
+      throw await refuseCall(gate, { input, config, refusal: { reason: "invalid_args", detail: error.message } });
+    }
+  };
+  const locked = deriveTool(tool, {
+    ...restoreMethods(tool),
+    toJSON: () => announceLocked(tool.toJSON()),
+    invoke: async (input: unknown, config?: ToolConfig) =>
+      await run(invoke, input, config).catch((error: unknown) => answerBlocked(gate, input, error)),
+    call: async (args: unknown, config?: ToolConfig) => await run(call, args, config),
+    _call: check,
+    ...(tool.func && { func: lockFunction(gate, tool.func) }),
+  });
+  return locked;
+}
+
+/** A tool finds the call in its config, with the arguments as the model wrote them. It gets those that were checked. */
+function withCheckedArgs(config: ToolConfig | undefined, checked: unknown): ToolConfig | undefined {
+  if (!config?.toolCall) return config;
+  return { ...config, toolCall: { ...config.toolCall, args: wrapText(checked) } };
+}
+
+/** The result of a tool that gives parts of it before, as LangChain reads it. */
+async function drain(result: unknown, runManager: RunManager): Promise<unknown> {
+  if (typeof result !== "object" || result === null || typeof Reflect.get(result, "next") !== "function") return result;
+  const generator = result as AsyncGenerator<unknown, unknown, void>;
+  try {
+    let step = await generator.next();
+    while (!step.done) {
+      try {
+        await runManager?.handleToolEvent(step.value);
+      } catch (error) {
+        await runManager?.handleToolError(error);
+      }
+      step = await generator.next();
+    }
+    return step.value;
+  } finally {
+    await generator.return?.(undefined);
+  }
+}
