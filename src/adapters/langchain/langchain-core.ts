@@ -2,6 +2,7 @@ import { IntentlockError } from "../../core/index.ts";
 
 /** What is used of `@langchain/core`. */
 interface LangchainCore {
+  readonly AsyncLocalStorageProviderSingleton: typeof import("@langchain/core/singletons").AsyncLocalStorageProviderSingleton;
   readonly BaseCallbackHandler: typeof import("@langchain/core/callbacks/base").BaseCallbackHandler;
   readonly DynamicStructuredTool: typeof import("@langchain/core/tools").DynamicStructuredTool;
   readonly DynamicTool: typeof import("@langchain/core/tools").DynamicTool;
@@ -29,7 +30,7 @@ export const langchain: LangchainCore = await loadCore();
 /** @throws IntentlockError `ERR_MISSING_PEER` with the command that installs it */
 async function loadCore(): Promise<LangchainCore> {
   try {
-    const [base, runnables, tools, messages, functions, types, context] = await Promise.all([
+    const [base, runnables, tools, messages, functions, types, context, singletons] = await Promise.all([
       import("@langchain/core/callbacks/base"),
       import("@langchain/core/runnables"),
       import("@langchain/core/tools"),
@@ -37,8 +38,9 @@ async function loadCore(): Promise<LangchainCore> {
       import("@langchain/core/utils/function_calling"),
       import("@langchain/core/utils/types"),
       import("@langchain/core/context"),
+      import("@langchain/core/singletons"),
     ]);
-    return { ...base, ...runnables, ...tools, ...messages, ...functions, ...types, ...context };
+    return { ...base, ...runnables, ...tools, ...messages, ...functions, ...types, ...context, ...singletons };
   } catch (cause) {
     throw new IntentlockError(
       "ERR_MISSING_PEER",

@@ -6,6 +6,7 @@ import { wrapText } from "./describe-tool.ts";
 import { announceLocked } from "./gated-context.ts";
 import { langchain } from "./langchain-core.ts";
 import { lockFunction } from "./lock-function.ts";
+import { runWithoutTripwire } from "./tripwire.ts";
 
 type RunManager = CallbackManagerForToolRun | undefined;
 
@@ -49,7 +50,7 @@ export function lockStructuredTool(tool: StructuredTool, gate: Gate): object {
       call: { value: call },
     }) as object;
     try {
-      return await Reflect.apply(method as typeof invoke, once, [input, config]);
+      return await runWithoutTripwire(async () => await Reflect.apply(method as typeof invoke, once, [input, config]));
     } catch (error) {
       if (isParsed || !(error instanceof langchain.ToolInputParsingException)) throw error;
       throw await refuseCall(gate, { input, config, refusal: { reason: "invalid_args", detail: error.message } });

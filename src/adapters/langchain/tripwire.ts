@@ -46,13 +46,26 @@ function setTripwire(tripwire: Tripwire): void {
 }
 
 const perCall = new Tripwire();
+/** LangChain's own context as it was before a tripwire was set in it, by the one with the tripwire. */
+const before = new WeakMap<object, unknown>();
 
 /** Calls tools for a model: those that are not locked are stopped, and nothing outside of this work notices. */
 export async function runWithTripwire<T>(work: () => Promise<T>): Promise<T> {
   // What is set after a wait stays in here.
   await undefined;
+  const context = langchain.AsyncLocalStorageProviderSingleton.getInstance();
+  const outside: unknown = context.getStore();
   setTripwire(perCall);
+  before.set(context.getStore() as object, outside);
   return await runOutsideTools(work);
+}
+
+/** Runs a locked tool without the tripwire around it, unless somebody else has changed the context since. */
+export function runWithoutTripwire<T>(work: () => T): T {
+  const context = langchain.AsyncLocalStorageProviderSingleton.getInstance();
+  const inside: unknown = context.getStore();
+  if (typeof inside !== "object" || inside === null || !before.has(inside)) return work();
+  return context.run(before.get(inside) as never, work as never) as T;
 }
 
 /** Whether it was a tripwire that stopped a tool. */
