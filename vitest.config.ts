@@ -12,6 +12,8 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["test/peers/lowest/**"],
+    // Frameworks log every refusal at length: what a test prints is shown if it fails.
+    silent: "passed-only",
     typecheck: { enabled: true, include: ["src/**/*.test-d.ts", "test/**/*.test-d.ts"] },
   },
 });

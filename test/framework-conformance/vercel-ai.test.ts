@@ -55,9 +55,9 @@ async function run(
 ): Promise<Pick<AgentResult, "text" | "error">> {
   try {
     if (mode === "generate") return { text: (await generateText(options)).text };
-    const { stream, text } = streamText({ ...options, onError: () => undefined } as Parameters<typeof streamText>[0]);
-    for await (const part of stream) if (part.type === "error") throw part.error;
-    return { text: await text };
+    const result = streamText({ ...options, onError: () => undefined } as Parameters<typeof streamText>[0]);
+    for await (const part of result.stream) if (part.type === "error") throw part.error;
+    return { text: await result.text };
   } catch (error) {
     return { text: undefined, error };
   }
