@@ -103,6 +103,13 @@ describe("the arguments that a tool's own schema makes", () => {
     expect(parse).toHaveBeenCalledTimes(1);
   });
 
+  test("are not made again of what the framework has parsed", async () => {
+    const parse = vi.fn(boom);
+    const { session } = await withParse(parse);
+    expect(await session.run(aSessionCall({ isParsed: true }), () => "sent")).toMatchObject({ content: "sent" });
+    expect(parse).not.toHaveBeenCalled();
+  });
+
   test("do not change when the schema changes what it gave", async () => {
     const made = { to: "landlord" };
     const plan = planOf({ tool: "send_money", args: { to: { eq: "landlord" } } });

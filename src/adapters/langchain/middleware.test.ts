@@ -300,6 +300,21 @@ describe("what another middleware does with a call", () => {
     expect(listResults(model)[0]?.text).toContain("(unknown_tool)");
   });
 
+  test("in front of ours offers a tool after the plan: the model does not see it", async () => {
+    let asked = 0;
+    const adder = createMiddleware({
+      name: "Adder",
+      wrapModelCall: (request, handler) => {
+        const late = aPayTool({ name: `late-${++asked}` }).tool;
+        return handler({ ...request, tools: [...request.tools, late as never] });
+      },
+      wrapToolCall: (request, handler) => handler(request),
+    });
+    const { run, model } = anAgent({ replies: [[pays(LANDLORD)], "done"], outer: [adder] });
+    await run();
+    expect(model.requests.map(({ tools }) => tools)).toEqual([["pay", "late-1"], ["pay"]]);
+  });
+
   test("offers a tool before the plan: it is a tool like others", async () => {
     const early = aPayTool({ name: "early" });
     const adder = createMiddleware({

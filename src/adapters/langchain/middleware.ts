@@ -107,7 +107,7 @@ export function intentlockMiddleware(
 
 interface Step {
   readonly state: { readonly _intentlockRun?: string | undefined };
-  readonly runtime: RunRuntime & { readonly signal?: AbortSignal };
+  readonly runtime: RunRuntime;
 }
 
 function keyOf({ state, runtime }: Step, { user }: RunIdentity): Parameters<AgentRuns["find"]>[0] {
@@ -117,28 +117,22 @@ function keyOf({ state, runtime }: Step, { user }: RunIdentity): Parameters<Agen
 /** From the task and the tools: what else the request holds is nothing that a plan is made of. */
 async function startRun(
   { gate, plannerModel, allowUngated = [], onEvent, holdTimeoutMs }: IntentlockMiddlewareOptions,
-  request: {
-    readonly identity: RunIdentity;
-    readonly model: unknown;
-    readonly tools: readonly unknown[];
-    readonly runtime: Step["runtime"];
-  },
+  request: { readonly identity: RunIdentity; readonly model: unknown; readonly tools: readonly unknown[] },
 ): Promise<Session> {
-  const { identity, model, tools, runtime } = request;
+  const { identity, model, tools } = request;
   const hidden = tools.filter((tool) => !isClientTool(tool) && !isKnownServerTool(tool, allowUngated));
   if (hidden.length > 0) {
     const names = hidden.map(nameServerTool).join(", ");
     const message = `Tools that the model's provider runs are kept from the model: ${names}. Name them in allowUngated to do without a check of their calls.`;
     emit(onEvent, { type: "error", message, cause: undefined });
   }
-  const ask = identity.plan ? undefined : planWithModel(plannerModel ?? (model as PlanningModel));
   return await startSession({
     gate,
     onEvent,
     holdTimeoutMs,
     ...identity,
     tools: describeTools(tools),
-    // The signal is of this `invoke`; the session goes on in the one that resumes it.
-    planner: ask && ((plan) => ask({ ...plan, ...(runtime.signal && { signal: runtime.signal }) })),
+    // LangChain hands the signal of this `invoke` on. The session goes on in the one that resumes it.
+    planner: identity.plan ? undefined : planWithModel(plannerModel ?? (model as PlanningModel)),
   });
 }

@@ -51,9 +51,14 @@ function isControl(error: unknown): boolean {
 /** LangChain wraps what a middleware throws, once for each middleware that it comes through. */
 function findRoot(thrown: unknown): unknown {
   let error = thrown;
-  while (error instanceof Error && Reflect.get(error, "~brand") === "MiddlewareError" && error.cause)
-    error = error.cause;
+  while (error instanceof Error && isWrapped(error)) error = error.cause;
   return error;
+}
+
+/** By a brand that instances have, or in older versions their class. */
+function isWrapped(error: Error): boolean {
+  const brands: unknown[] = [Reflect.get(error, "~brand"), Reflect.get(error.constructor, "~brand")];
+  return brands.includes("MiddlewareError") && error.cause !== undefined;
 }
 
 /** In LangChain's own words, if it is no block. */

@@ -36,3 +36,16 @@ export function assertCovered(gaps: readonly CoverageGap[], allowUngated: readon
     `These tools cannot be locked:\n${list}\nLeave them out, or name them in allowUngated and do without a check of their calls.`,
   );
 }
+
+/**
+ * `agent.network()` runs the tools that its router names past all hooks and processors. Mastra marks the router's messages.
+ *
+ * @throws IntentlockError `ERR_UNGATED_TOOLS` for the router
+ */
+export function assertNoNetwork(messages: object): void {
+  if (Reflect.get(messages, "_agentNetworkAppend") !== true) return;
+  throw new IntentlockError(
+    "ERR_UNGATED_TOOLS",
+    "agent.network() runs tools past Intentlock's hook and processor: use agent.generate() or agent.stream(), with agents as tools",
+  );
+}

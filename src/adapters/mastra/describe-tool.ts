@@ -21,7 +21,13 @@ interface Schema {
  * @throws IntentlockError `ERR_INVALID_OPTIONS` for a tool whose schema cannot be told to a model
  */
 export async function describeTools(tools: Readonly<Record<string, AnyTool>>): Promise<SessionTool[]> {
-  return await Promise.all(Object.entries(tools).map(([name, tool]) => describeTool(name, tool)));
+  return await Promise.all(Object.entries(tools).map(([key, tool]) => describeTool(toToolName(key), tool)));
+}
+
+/** The name that Mastra gives a tool for its model: MCP servers have names that models do not take. */
+export function toToolName(key: string): string {
+  const name = key.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
+  return (/^[a-zA-Z_]/.test(name) ? name : `_${name}`).slice(0, 63);
 }
 
 /** What the model is told of a tool. */
@@ -40,7 +46,9 @@ async function readSchema(name: string, tool: AnyTool): Promise<Json> {
     // As it travels to the provider: without what JSON drops.
     const inputSchema = JSON.parse(JSON.stringify(await given)) as Json;
     if (!isJsonObject(inputSchema)) throw new TypeError("it is none");
-    return inputSchema;
+    // Mastra writes its own over it, in place, when the model is asked.
+    const { $schema, ...told } = inputSchema;
+    return told;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : "it throws";
     throw new IntentlockError(

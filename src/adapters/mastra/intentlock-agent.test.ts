@@ -131,54 +131,6 @@ describe.each(WAYS)("%s", (way) => {
     expect(entries()).toEqual(["pay-1:allow", "ok", "late-1:unknown_tool"]);
   });
 
-  describe("overrides of one call", () => {
-    test("hooks of the call replace ours, and the lock holds", async () => {
-      const { tool: pay, runs } = aPayTool();
-      const { agent, entries } = anAgent([[TO_ATTACKER]], () => ({ tools: { pay } }));
-      await runWith(way, agent, { requestContext: aRequest(PAY_LANDLORD), hooks: {} });
-      expect(runs).toEqual([]);
-      expect(entries()).toEqual(["pay-2:not_in_plan"]);
-    });
-
-    test("processors of the call replace ours, and nothing runs", async () => {
-      const { tool: pay, runs } = aPayTool();
-      const { agent, model } = anAgent([[TO_LANDLORD]], () => ({ tools: { pay } }));
-      await runWith(way, agent, { requestContext: aRequest(PAY_LANDLORD), inputProcessors: [] });
-      expect(runs).toEqual([]);
-      expect(resultOf(model, "pay-1")).toContain("This process has no session of this run");
-    });
-
-    test("both are replaced, and tools that lockTools locked do not run", async () => {
-      const { tool: pay, runs } = aPayTool();
-      const { agent } = anAgent([[TO_LANDLORD]], (gate) => ({ tools: lockTools({ pay }, { gate }) }));
-      await runWith(way, agent, { requestContext: aRequest(PAY_LANDLORD), inputProcessors: [], hooks: {} });
-      expect(runs).toEqual([]);
-    });
-
-    test.each(["added", "pay"])("a tool that prepareStep puts in as %s ends the run", async (name) => {
-      const evil = aPayTool(name);
-      const { agent, model } = anAgent([[aToolCall(name, { to: "landlord" })]], () => ({
-        tools: { pay: aPayTool().tool },
-      }));
-      const { error } = await runWith(way, agent, {
-        requestContext: aRequest(PAY_LANDLORD),
-        prepareStep: ({ tools }: { tools?: object }) => ({ tools: { ...tools, [name]: evil.tool } }),
-      });
-      expect(error).toMatchObject({ code: "ERR_UNGATED_TOOLS" });
-      expect(evil.runs).toEqual([]);
-      expect(model.doGenerateCalls.length + model.doStreamCalls.length).toBe(0);
-    });
-
-    test("activeTools and toolChoice hold beside the lock", async () => {
-      const { tool: pay, runs } = aPayTool();
-      const { agent, model } = anAgent([[TO_LANDLORD]], () => ({ tools: { pay, read: aPayTool("read").tool } }));
-      const prepareStep = () => ({ activeTools: ["read"] });
-      await runWith(way, agent, { requestContext: aRequest(PAY_LANDLORD), prepareStep });
-      expect(readOffered(model)).toEqual(["read"]);
-      expect(runs).toEqual([]);
-    });
-  });
-
   describe("what the gate cannot see", () => {
     const web = { type: "provider", isProviderExecuted: true, id: "mock.web", args: {}, inputSchema: z.object({}) };
 
@@ -191,6 +143,15 @@ describe.each(WAYS)("%s", (way) => {
       const second = await runWith(way, client.agent, { requestContext: aRequest([]), clientTools });
       expect((second.error as Error).message).toContain("ask (client-side)");
       expect(model.doGenerateCalls.length + model.doStreamCalls.length).toBe(0);
+    });
+
+    test("does not come in the place of what it sees, in a later run of the same request", async () => {
+      const { agent, model } = anAgent([DONE], () => ({ tools: { pay: aPayTool().tool } }));
+      const requestContext = aRequest(PAY_LANDLORD);
+      await runWith(way, agent, { requestContext });
+      const clientTools = { pay: { id: "pay", description: "Pays somebody", inputSchema: z.object({}) } };
+      await runWith(way, agent, { requestContext, clientTools });
+      expect(readOffered(model)).toEqual([]);
     });
 
     test("stays if it is allowed to", async () => {
@@ -219,6 +180,21 @@ describe.each(WAYS)("%s", (way) => {
       expect(model.doGenerateCalls.length + model.doStreamCalls.length).toBe(0);
     });
 
+    test("is said again after the planning has failed, and the run begins", async () => {
+      const fail = () => {
+        throw new Error("no credit");
+      };
+      const declared = [aToolCall("declare_plan", { goal: "Pay", steps: [{ tool: "pay", maxCalls: 1 }] })];
+      const { agent, entries } = anAgent([[TO_LANDLORD]], () => ({ tools: { pay: aPayTool().tool } }), {
+        plannerModel: scriptedModel(fail, declared) as never,
+      });
+      const requestContext = aRequest();
+      const first = await runWith(way, agent, { requestContext });
+      expect([(first.error as Error).message.includes("no credit"), entries()]).toEqual([true, []]);
+      expect((await runWith(way, agent, { requestContext })).text).toBe("done");
+      expect(entries()).toEqual(["pay-1:allow", "ok"]);
+    });
+
     test("another task is another plan, in the same request context too", async () => {
       const { tool: pay, runs } = aPayTool();
       const { agent, entries } = anAgent([[TO_LANDLORD], DONE, [TO_ATTACKER]], () => ({ tools: { pay } }));
@@ -236,6 +212,28 @@ describe.each(WAYS)("%s", (way) => {
       requestContext.set("intentlock.run", "of another process");
       const { error } = await runWith(way, agent, { requestContext });
       expect((error as Error).message).toContain("This process has no session of this run");
+    });
+
+    test("is not said anew in the middle of a run", async () => {
+      const { tool: pay, runs } = aPayTool();
+      const forget = async ({
+        stepNumber,
+        requestContext,
+      }: {
+        stepNumber: number;
+        requestContext?: RequestContext;
+      }) => {
+        if (stepNumber === 0) return undefined;
+        requestContext?.set("intentlock", aRequest([{ tool: "pay" }], { task: "Pay everybody" }).get("intentlock"));
+        requestContext?.delete("intentlock.run");
+        return undefined;
+      };
+      const own = { inputProcessors: [{ id: "forgets", processInputStep: forget }] as never };
+      const { agent, entries } = anAgent([[TO_LANDLORD], [TO_ATTACKER]], () => ({ tools: { pay } }), own);
+      const { error } = await runWith(way, agent, { requestContext: aRequest(PAY_LANDLORD) });
+      expect((error as Error).message).toContain("This process has no session of this run");
+      expect(runs).toEqual([{ to: "landlord" }]);
+      expect(entries()).toEqual(["pay-1:allow", "ok"]);
     });
 
     test("runs at a time keep to their own plans", async () => {
@@ -269,6 +267,19 @@ describe.each(WAYS)("%s", (way) => {
     expect(JSON.stringify(later.map(({ prompt }) => prompt))).toContain("POISON");
     expect(runs).toEqual([{ to: "landlord" }]);
   });
+});
+
+test("a run that is aborted while it is planned has no plan", async () => {
+  const controller = new AbortController();
+  const abort = (options: { readonly abortSignal?: AbortSignal | undefined }) => {
+    controller.abort();
+    options.abortSignal?.throwIfAborted();
+    return [aToolCall("declare_plan", { goal: "Pay", steps: [{ tool: "pay", maxCalls: 1 }] })];
+  };
+  const plannerModel = scriptedModel(abort) as never;
+  const { agent, events } = anAgent([[TO_LANDLORD]], () => ({ tools: { pay: aPayTool().tool } }), { plannerModel });
+  await runWith("generate", agent, { requestContext: aRequest(), abortSignal: controller.signal });
+  expect(events).toEqual([]);
 });
 
 describe("a durable agent", () => {

@@ -2,14 +2,15 @@ import type { AgentConfig } from "@mastra/core/agent";
 import type { MastraModelConfig } from "@mastra/core/llm";
 import type { InputProcessor, ProcessInputStepArgs, ProcessInputStepResult } from "@mastra/core/processors";
 import type { Gate } from "../../gates/gate.ts";
-import { BlockedError, type Session, type SessionListener, startSession } from "../../session/index.ts";
-import { assertCovered, findGaps, gapOf } from "./coverage.ts";
-import { type AnyTool, describeTools, fingerprintNow } from "./describe-tool.ts";
-import { brandOptions, lockModel } from "./lock-model.ts";
-import { withProperties } from "./lock-tools.ts";
+import { BlockedError, type Planner, type Session, type SessionListener, startSession } from "../../session/index.ts";
+import { assertCovered, assertNoNetwork, findGaps, gapOf } from "./coverage.ts";
+import { type AnyTool, describeTools } from "./describe-tool.ts";
+import { lockModel } from "./lock-model.ts";
+import { lockStepTool } from "./lock-step-tool.ts";
 import { planWithModel } from "./plan-with-model.ts";
-import { isAdmitted, runCall, type ToolContext } from "./run-call.ts";
-import { type Context, runsOf } from "./runs.ts";
+import { passHook } from "./run-call.ts";
+import { type Context, type RunIdentity, runsOf } from "./runs.ts";
+import type { ToolContext } from "./tool-context.ts";
 
 type Hooks = NonNullable<AgentConfig["hooks"]>;
 type BeforeToolCall = NonNullable<Hooks["beforeToolCall"]>;
@@ -81,52 +82,44 @@ export function intentlockAgent(options: IntentlockAgentOptions): IntentlockAgen
 /** Locks the tools of a step, whoever has put them there. */
 async function lockStep(step: ProcessInputStepArgs, options: IntentlockAgentOptions): Promise<ProcessInputStepResult> {
   const { allowUngated = [] } = options;
+  assertNoNetwork(step.messageList);
   const tools = (step.tools ?? {}) as Readonly<Record<string, AnyTool>>;
   const lockable = Object.fromEntries(Object.entries(tools).filter(([, tool]) => gapOf(tool) === undefined));
-  const session = await runsOf(options.gate).open(step.requestContext as Context, async (identity) => {
+  const plan = planWithModel(options.plannerModel ?? (step.model as MastraModelConfig));
+  const signal = step.abortSignal;
+  const planner: Planner = async (request) => await plan({ ...request, ...(signal && { signal }) });
+  const start = async (identity: RunIdentity): Promise<Session> => {
     assertCovered(findGaps(tools), allowUngated);
     return await startSession({
       gate: options.gate,
       ...identity,
       tools: await describeTools(lockable),
-      ...(!identity.plan && { planner: planWithModel(options.plannerModel ?? (step.model as MastraModelConfig)) }),
+      ...(!identity.plan && { planner }),
       onEvent: options.onEvent,
       holdTimeoutMs: options.holdTimeoutMs,
     });
-  });
-  const known = new Set([...session.toolNames, ...allowUngated]);
+  };
+  const context = step.requestContext as Context;
+  const session = await runsOf(options.gate).open({ context, isFirstStep: step.stepNumber === 0, start });
+  const known = new Set(session.toolNames);
   // Without a prototype: Mastra finds the tool `constructor` otherwise.
   const locked: Record<string, AnyTool> = Object.create(null);
   for (const [name, tool] of Object.entries(tools)) {
     // What came after the plan, and what the gate cannot see, is kept from the model.
-    if (known.has(name)) locked[name] = gapOf(tool) === undefined ? lockTool(name, tool, session) : tool;
+    const isGap = gapOf(tool) !== undefined;
+    const isKept = isGap ? allowUngated.includes(name) : known.has(name);
+    if (isKept) locked[name] = isGap ? tool : lockStepTool(name, tool, session);
   }
   return { tools: locked, model: lockModel(step.model, { session, tools: locked, allowUngated }) };
-}
-
-/** The fingerprints of tools as the model is told of them, which are made once for a run. */
-const prints = new WeakMap<AnyTool, Promise<string>>();
-
-function lockTool(name: string, tool: AnyTool, session: Session): AnyTool {
-  const original = Reflect.get(tool, "execute") as (args: unknown, context?: ToolContext) => unknown;
-  const providerOptions = brandOptions(name, Reflect.get(tool, "providerOptions"));
-  return withProperties(tool, { providerOptions, execute });
-
-  async function execute(args: unknown, context?: ToolContext): Promise<unknown> {
-    const print = prints.get(tool) ?? fingerprintNow(name, tool);
-    prints.set(tool, print);
-    const own = context && { ...context };
-    const call = { session, name, tool, args, context: own, fingerprint: await print, isOuter: true };
-    return await runCall(call, (checked) => Reflect.apply(original, tool, [checked, own]));
-  }
 }
 
 /** A tool that starts outside of our processor's lock is refused: the processors of one call can replace those of the agent. */
 async function refuseUnlocked(gate: Gate, call: Parameters<BeforeToolCall>[0]): Promise<void> {
   const { toolName: tool, input: args } = call;
   const context = call.context as ToolContext | undefined;
-  const session = await runsOf(gate).find(context?.requestContext as Context | undefined);
-  if (isAdmitted(session, tool)) return;
+  const runs = runsOf(gate);
+  if (passHook(tool, args, runs.owns)) return;
+  const session = await runs.find(context?.requestContext as Context | undefined);
   const callId = context?.toolCallId ?? context?.agent?.toolCallId ?? crypto.randomUUID();
   const detail = "Intentlock's processor has not locked it: give other processors and hooks to intentlockAgent";
   const result = await session.run(

@@ -1,6 +1,7 @@
 import { IntentlockError } from "../../core/index.ts";
 import type { Session } from "../../session/index.ts";
 import type { AnyTool } from "./describe-tool.ts";
+import { noteModelCall } from "./model-calls.ts";
 
 /** A model of the AI SDK's specification, as Mastra calls it. */
 interface Model {
@@ -45,7 +46,8 @@ export function brandOptions(name: string, options: unknown): object {
 
 /**
  * The model, which refuses to be asked with tools that were not locked: what a `prepareStep` puts in comes after every
- * processor, and skips hooks too. It puts calls on record that Mastra answers by itself, of tools that there are not.
+ * processor, and skips hooks too. It takes down which calls the model makes, and puts those on record that Mastra answers
+ * by itself, of tools that there are not.
  */
 export function lockModel<M>(model: M, lock: ModelLock): M {
   if (typeof model !== "object" || model === null) return model;
@@ -95,7 +97,8 @@ async function inspect(part: Part, { session, tools, allowUngated }: ModelLock):
       `The model's provider ran ${JSON.stringify(name)}, which the gate cannot see. Name it in allowUngated, or turn it off at the provider.`,
     );
   }
-  if (type !== "tool-call" || isExecuted || isKnown(tools, name)) return;
+  if (type !== "tool-call" || isExecuted) return;
+  if (isKnown(tools, name)) return noteModelCall(session, callId);
   const refusal = { reason: "unknown_tool", detail: "the agent has no such tool" } as const;
   await session.run({ callId, tool: name, args: readInput(part.input), refusal }, () => undefined);
 }

@@ -1,13 +1,13 @@
-import { Mastra } from "@mastra/core/mastra";
-import { InMemoryStore } from "@mastra/core/storage";
 import { createTool, Tool } from "@mastra/core/tools";
 import { createStep, createWorkflow } from "@mastra/core/workflows";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { aToolCall } from "../../../test/ai-sdk.ts";
+import { aPolicy } from "../../../test/builders.ts";
 import { anAgent, aPayTool, aRequest, resultOf, SILENT } from "../../../test/mastra.ts";
 import { aSession, listEntries, planOf } from "../../../test/sessions.ts";
 import type { PlanStep } from "../../core/index.ts";
+import { LocalGate } from "../../gates/index.ts";
 import { BlockedError } from "../../session/index.ts";
 import { describeTools } from "./describe-tool.ts";
 import { lockTools } from "./lock-tools.ts";
@@ -122,6 +122,53 @@ describe("a tool under a session", () => {
     expect(depth).toHaveBeenCalledTimes(1);
   });
 
+  test("calls itself in an agent, with the very arguments, as a call of its own", async () => {
+    const runs: unknown[] = [];
+    const tools: { pay?: object } = {};
+    const run = async (args: unknown, context: object): Promise<unknown> => {
+      runs.push(args);
+      return await execute(tools.pay as object, args, context).catch((error: Error) => error.message);
+    };
+    const { agent, entries } = anAgent([[aToolCall("pay", { to: "landlord" })]], (gate) => ({
+      tools: Object.assign(tools, lockTools({ pay: aPayTool("pay", { execute: run }).tool }, { gate })),
+    }));
+    await agent.generate("go", { requestContext: aRequest([{ ...PAY_LANDLORD, maxCalls: 1 }]) });
+    expect(runs).toEqual([{ to: "landlord" }]);
+    expect(entries()).toEqual(["pay-1:allow", "pay-1:1:call_limit", "ok"]);
+  });
+
+  test("calls itself and others with its own context, and waits for none of them", async () => {
+    const tools: { pay?: object } = {};
+    const inner = aPayTool("inner");
+    const run = vi.fn(async (args: object, context: object) => {
+      await execute(locked.inner, { to: "landlord" }, context);
+      return await execute(tools.pay as object, args, context).catch((error: Error) => error.message);
+    });
+    const pay = aPayTool("pay", { execute: run }).tool;
+    const steps = [
+      { tool: "pay", maxCalls: 1 },
+      { tool: "inner", maxCalls: 1 },
+    ];
+    const { locked, audit } = await lockFor({ pay, inner: inner.tool }, ...steps);
+    Object.assign(tools, locked);
+    const context = { agent: { toolCallId: "a" } };
+    expect(await execute(locked.pay, { to: "landlord" }, context)).toContain("(call_limit)");
+    expect([run.mock.calls.length, inner.runs.length]).toEqual([1, 1]);
+    expect(listEntries(audit)).toEqual(["a:allow", "a:1:allow", "ok", "a:2:call_limit", "ok"]);
+  });
+
+  test("of a name that models do not take has the name that Mastra gives it", async () => {
+    const { tool: pay, runs } = aPayTool();
+    const { locked, session } = await lockFor({ "7.pay/now": pay }, { tool: "_7_pay_now", maxCalls: 1 });
+    expect(session.toolNames).toEqual(["_7_pay_now"]);
+    await execute(locked["7.pay/now"], { to: "landlord" });
+    const replies = [[aToolCall("_7_pay_now", { to: "plumber" })]];
+    const { agent, entries } = anAgent(replies, (gate) => ({ tools: lockTools({ "7.pay/now": pay }, { gate }) }));
+    await agent.generate("go", { requestContext: aRequest([{ tool: "_7_pay_now", maxCalls: 1 }]) });
+    expect(runs).toEqual([{ to: "landlord" }, { to: "plumber" }]);
+    expect(entries()).toEqual(["_7_pay_now-1:allow", "ok"]);
+  });
+
   test("that changed after the plan was signed is blocked", async () => {
     const { tool: pay, runs } = aPayTool();
     const { locked } = await lockFor({ pay });
@@ -139,6 +186,17 @@ describe("a tool under a session", () => {
     await expect(execute(locked.pay, { to: "landlord" })).rejects.toBe(failure);
     expect(listEntries(audit).at(-1)).toBe("failed");
   });
+});
+
+test("a lock of another gate is another check", async () => {
+  const { tool: pay, runs } = aPayTool();
+  const gate = new LocalGate({ policy: aPolicy() });
+  const { agent, model } = anAgent([[aToolCall("pay", { to: "landlord" })]], () => ({
+    tools: lockTools({ pay }, { gate }),
+  }));
+  await agent.generate("go", { requestContext: aRequest([PAY_LANDLORD]) });
+  expect(runs).toEqual([]);
+  expect(resultOf(model, "pay-1")).toContain("no session of this run");
 });
 
 describe("what the gate cannot see", () => {
@@ -164,101 +222,5 @@ describe("what the gate cannot see", () => {
     await expect(execute(given.pay, { to: "attacker" })).rejects.toBeInstanceOf(BlockedError);
     await expect(Promise.resolve(make({ web: true }))).rejects.toMatchObject({ code: "ERR_UNGATED_TOOLS" });
     expect(runs).toEqual([]);
-  });
-});
-
-describe("a call that is suspended", () => {
-  const ask = (runs: unknown[]) =>
-    createTool({
-      id: "pay",
-      description: "Pays when it is told to",
-      inputSchema: z.object({ to: z.string() }),
-      suspendSchema: z.object({ question: z.string() }),
-      resumeSchema: z.object({ yes: z.boolean() }),
-      execute: async (
-        { to }: { to: string },
-        { agent }: { agent?: { resumeData?: unknown; suspend: (part: object) => Promise<void> } },
-      ) => {
-        runs.push([to, agent?.resumeData]);
-        if (agent?.resumeData) return { paid: to };
-        return (await agent?.suspend({ question: "really?" })) as never;
-      },
-    } as never);
-  const STEP = [{ tool: "pay", maxCalls: 1 }];
-
-  function inMastra(replies: Parameters<typeof anAgent>[0], tool: object) {
-    const parts = anAgent(replies, (gate) => ({ tools: lockTools({ pay: tool as never }, { gate }) }));
-    const mastra = new Mastra({ agents: { agent: parts.agent }, storage: new InMemoryStore(), logger: false as never });
-    return { ...parts, agent: mastra.getAgent("agent") };
-  }
-
-  test("goes on once, under the decision that it has", async () => {
-    const runs: unknown[] = [];
-    const { agent, entries, model } = inMastra([[aToolCall("pay", { to: "landlord" })]], ask(runs));
-    const first = await agent.generate("go", { requestContext: aRequest(STEP) });
-    expect(first.finishReason).toBe("suspended");
-    expect(entries()).toEqual(["pay-1:allow"]);
-    const second = await agent.resumeGenerate({ yes: true }, { runId: first.runId as string, toolCallId: "pay-1" });
-    expect(second.text).toBe("done");
-    expect(runs).toEqual([
-      ["landlord", undefined],
-      ["landlord", { yes: true }],
-    ]);
-    expect(resultOf(model, "pay-1")).toContain("landlord");
-    expect(entries()).toEqual(["pay-1:allow", "ok"]);
-  });
-
-  test("is not one because the model says that it resumes", async () => {
-    const runs: unknown[] = [];
-    const forged = aToolCall("pay", { to: "attacker", resumeData: { yes: true } });
-    const { agent, entries, model } = inMastra([[forged]], ask(runs));
-    await agent.generate("go", { requestContext: aRequest(STEP) });
-    expect(runs).toEqual([]);
-    expect(resultOf(model, "pay-1")).toContain("they resume a call that nobody has suspended");
-    expect(entries()).toEqual(["pay-1:invalid_args"]);
-  });
-
-  test("is not another call of the same id that the model makes later", async () => {
-    const runs: unknown[] = [];
-    const { agent, entries } = inMastra([[aToolCall("pay", { to: "landlord" })]], ask(runs));
-    const first = await agent.generate("go", { requestContext: aRequest([{ tool: "pay" }]) });
-    expect(first.finishReason).toBe("suspended");
-    const forged = aToolCall("pay", { to: "attacker", resumeData: { yes: true } });
-    const second = inMastra([[forged]], ask(runs));
-    await second.agent.generate("go", { requestContext: aRequest([{ tool: "pay" }]) });
-    expect(runs).toHaveLength(1);
-    expect(entries()).toEqual(["pay-1:allow"]);
-    expect(second.entries()).toEqual(["pay-1:invalid_args"]);
-  });
-
-  test("arguments of an ordinary tool are parsed though the model says that it resumes", async () => {
-    const { tool: pay, runs } = aPayTool();
-    const forged = aToolCall("pay", { to: 7, resumeData: { x: 1 } });
-    const { agent, entries } = inMastra([[forged]], pay);
-    await agent.generate("go", { requestContext: aRequest([{ tool: "pay" }]) });
-    expect(runs).toEqual([]);
-    expect(entries()).toEqual(["pay-1:invalid_args"]);
-  });
-
-  test.each([
-    ["approved", "approveToolCallGenerate", ["pay-1:allow", "ok"], 1],
-    ["declined", "declineToolCallGenerate", [], 0],
-  ] as const)("Mastra's own approval comes on top: %s", async (_name, method, expected, ran) => {
-    const { tool: pay, runs } = aPayTool("pay", { requireApproval: true });
-    const { agent, entries } = inMastra([[aToolCall("pay", { to: "landlord" })]], pay);
-    const first = await agent.generate("go", { requestContext: aRequest([{ ...PAY_LANDLORD, maxCalls: 1 }]) });
-    expect([first.finishReason, entries()]).toEqual(["suspended", []]);
-    await agent[method]({ runId: first.runId as string, toolCallId: "pay-1" });
-    expect(entries()).toEqual(expected);
-    expect(runs).toHaveLength(ran);
-  });
-
-  test("Mastra's own approval is no evidence", async () => {
-    const { tool: pay, runs } = aPayTool("pay", { requireApproval: true });
-    const { agent, entries } = inMastra([[aToolCall("pay", { to: "attacker" })]], pay);
-    const first = await agent.generate("go", { requestContext: aRequest([PAY_LANDLORD]) });
-    await agent.approveToolCallGenerate({ runId: first.runId as string, toolCallId: "pay-1" });
-    expect(runs).toEqual([]);
-    expect(entries()).toEqual(["pay-1:not_in_plan"]);
   });
 });

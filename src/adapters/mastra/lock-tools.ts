@@ -1,9 +1,10 @@
 import type { Gate } from "../../gates/gate.ts";
 import type { Session } from "../../session/index.ts";
 import { assertCovered, findGaps } from "./coverage.ts";
-import { type AnyTool, fingerprintNow } from "./describe-tool.ts";
-import { runCall, type ToolContext } from "./run-call.ts";
+import { type AnyTool, fingerprintNow, toToolName } from "./describe-tool.ts";
+import { runCall } from "./run-call.ts";
 import { type Context, runsOf } from "./runs.ts";
+import type { ToolContext } from "./tool-context.ts";
 
 export type LockToolsOptions = {
   /** Tools that may stay without a check of their calls, by name: those that the gate cannot see. */
@@ -52,10 +53,10 @@ function lockSet(tools: object, options: LockToolsOptions): object {
   assertCovered(gaps, options.allowUngated ?? []);
   const ungated = new Set(gaps.map(({ name }) => name));
   const locked: object = Object.create(Object.getPrototypeOf(tools) as object | null);
-  for (const [name, tool] of Object.entries(set)) {
+  for (const [key, tool] of Object.entries(set)) {
     // Defined, not assigned: a tool may be called __proto__.
-    const value = ungated.has(name) ? tool : lockTool(name, tool, options);
-    Object.defineProperty(locked, name, { value, enumerable: true });
+    const value = ungated.has(key) ? tool : lockTool(toToolName(key), tool, options);
+    Object.defineProperty(locked, key, { value, enumerable: true });
   }
   return Object.freeze(locked);
 }

@@ -21,6 +21,13 @@ interface Run {
   readonly session: Promise<Session>;
 }
 
+/** A step of a run, before its model is asked. */
+export interface RunStep {
+  readonly context: Context;
+  readonly isFirstStep: boolean;
+  readonly start: (identity: RunIdentity) => Promise<Session>;
+}
+
 const IDENTITY = "intentlock";
 /** Where the name of a run is kept: Mastra stores it with a run that is suspended. */
 const RUN = "intentlock.run";
@@ -39,19 +46,38 @@ export function runsOf(gate: Gate): Runs {
 /** The sessions of runs, by the identity in their request context: a request is one run. */
 class Runs {
   readonly #runs = new Map<string, Run>();
+  readonly #sessions = new WeakSet<Session>();
 
-  /** The session of a run, begun if it is new. @throws IntentlockError without an identity, or for a run of another process */
-  async open(context: Context, start: (identity: RunIdentity) => Promise<Session>): Promise<Session> {
-    const identity = readIdentity(context);
+  /** Whether a session is that of a run under this gate. */
+  readonly owns = (session: Session): boolean => this.#sessions.has(session);
+
+  /**
+   * The session of a run, begun if this is the first step of a new one. A run keeps the session that it began with, whoever
+   * resumes it, and with whatever request.
+   *
+   * @throws IntentlockError without an identity, or for a run of another process
+   */
+  async open({ context, isFirstStep, start }: RunStep): Promise<Session> {
     const known = this.#find(context);
+    if (known && !isFirstStep) return await known.session;
+    const identity = readIdentity(context);
     if (known && isSame(known.identity, identity)) return await known.session;
-    if (!known && context.get(RUN) !== undefined) throw notHere();
+    if (!isFirstStep || (!known && context.get(RUN) !== undefined)) throw notHere();
     const id = crypto.randomUUID();
-    const run = { identity, session: start(identity) };
-    this.#runs.set(id, run);
+    const session = start(identity);
+    this.#runs.set(id, { identity, session });
     context.set(RUN, id);
     this.#giveUpOldest();
-    return await run.session;
+    try {
+      const begun = await session;
+      this.#sessions.add(begun);
+      return begun;
+    } catch (error) {
+      // A run that has not begun can be begun again.
+      this.#runs.delete(id);
+      if (context.get(RUN) === id) context.set(RUN, undefined);
+      throw error;
+    }
   }
 
   /** The session that a run has. @throws IntentlockError if it has none */
