@@ -1,5 +1,5 @@
 import { type BlockReason, fingerprintTool, IntentlockError, isJsonObject, type Json } from "../../core/index.ts";
-import { freezeArgs, jsonEqual } from "../../core/json.ts";
+import { freezeArgs, freezeJson, jsonEqual } from "../../core/json.ts";
 import type { SessionTool } from "../../session/index.ts";
 
 /** A tool of any kind that Mastra takes, by what is used of it here. */
@@ -37,10 +37,15 @@ export async function describeTool(name: string, tool: AnyTool): Promise<Session
   return { name, ...(typeof description === "string" && { description }), inputSchema };
 }
 
+/** Schemas of Zod as JSON. They do not change, and are the slowest to write; those that are JSON themselves may. */
+const zodSchemas = new WeakMap<object, Json>();
+
 async function readSchema(name: string, tool: AnyTool): Promise<Json> {
   try {
     const schema = await schemaOf(tool);
     if (schema === undefined) return { type: "object", properties: {} };
+    const known = zodSchemas.get(schema);
+    if (known) return known;
     const given: unknown =
       schema.jsonSchema ?? schema["~standard"]?.jsonSchema?.input({ target: "draft-07" }) ?? schema;
     // As it travels to the provider: without what JSON drops.
@@ -48,6 +53,7 @@ async function readSchema(name: string, tool: AnyTool): Promise<Json> {
     if (!isJsonObject(inputSchema)) throw new TypeError("it is none");
     // Mastra writes its own over it, in place, when the model is asked.
     const { $schema, ...told } = inputSchema;
+    if ("_zod" in schema) zodSchemas.set(schema, freezeJson(told));
     return told;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : "it throws";
@@ -59,10 +65,19 @@ async function readSchema(name: string, tool: AnyTool): Promise<Json> {
   }
 }
 
+/** The last fingerprint of each tool, and of what: hashing takes longer than the rest of a check. */
+const fingerprints = new WeakMap<AnyTool, { readonly text: string; readonly fingerprint: string }>();
+
 /** The fingerprint of what the model is told of a tool now. A tool that cannot be described any more has none that was signed. */
 export async function fingerprintNow(name: string, tool: AnyTool): Promise<string> {
   try {
-    return fingerprintTool(await describeTool(name, tool));
+    const description = await describeTool(name, tool);
+    const text = JSON.stringify(description);
+    const last = fingerprints.get(tool);
+    if (last?.text === text) return last.fingerprint;
+    const fingerprint = fingerprintTool(description);
+    fingerprints.set(tool, { text, fingerprint });
+    return fingerprint;
   } catch {
     return "cannot be described";
   }

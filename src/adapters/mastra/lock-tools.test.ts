@@ -127,6 +127,7 @@ describe("a tool under a session", () => {
     const tools: { pay?: object } = {};
     const run = async (args: unknown, context: object): Promise<unknown> => {
       runs.push(args);
+      if (runs.length > 3) throw new Error("too deep");
       return await execute(tools.pay as object, args, context).catch((error: Error) => error.message);
     };
     const { agent, entries } = anAgent([[aToolCall("pay", { to: "landlord" })]], (gate) => ({
