@@ -1,4 +1,5 @@
 import { type Decision, IntentlockError } from "../core/index.ts";
+import type { RunResult } from "./session.ts";
 
 /** Thrown in place of a tool that may not run. The model reads its message, the application its decision. */
 export class BlockedError extends IntentlockError {
@@ -13,4 +14,10 @@ export class BlockedError extends IntentlockError {
   override toString(): string {
     return this.message;
   }
+}
+
+/** The content of a result. @throws BlockedError, or what the tool threw: the very object that it was */
+export function unwrapResult<T>(result: RunResult<T>): T {
+  if (!result.isError) return result.content;
+  throw "error" in result ? result.error : new BlockedError(result.decision);
 }

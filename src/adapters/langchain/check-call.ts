@@ -1,6 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BlockReason, JsonObject } from "../../core/index.ts";
-import { BlockedError, type RunResult, type Session } from "../../session/index.ts";
+import { unwrapResult } from "../../session/blocked-error.ts";
+import { BlockedError, type Session } from "../../session/index.ts";
 import type { ClientTool } from "./coverage.ts";
 import { fingerprintNow, wrapText } from "./describe-tool.ts";
 import { nameCall, runInsideTool } from "./gated-context.ts";
@@ -40,7 +41,7 @@ export async function checkCall(
   };
   const run = (checked: JsonObject): unknown =>
     runInsideTool({ session, callId }, () => implementation(isText ? checked["input"] : checked));
-  return unwrap(await session.run(call, run, { isSuspension: isInterrupt }));
+  return unwrapResult(await session.run(call, run, { isSuspension: isInterrupt }));
 }
 
 export interface Refusal {
@@ -70,12 +71,6 @@ export function answerBlocked({ name }: Gate, input: unknown, error: unknown): u
 /** What `interrupt()` of LangGraph throws, known by its name: LangGraph is not needed here. */
 export function isInterrupt(thrown: unknown): boolean {
   return thrown instanceof Error && (thrown.name === "GraphInterrupt" || thrown.name === "NodeInterrupt");
-}
-
-function unwrap(result: RunResult<unknown>): unknown {
-  if (!result.isError) return result.content;
-  // What the tool threw stays the very object that it was.
-  throw "error" in result ? result.error : new BlockedError(result.decision);
 }
 
 /** Some providers give no ids, or empty ones: such calls are told apart all the same. */

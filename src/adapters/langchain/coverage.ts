@@ -1,4 +1,4 @@
-import { IntentlockError } from "../../core/index.ts";
+import { assertNoneUngated } from "../../session/setup-errors.ts";
 
 /** A tool that runs here. */
 export interface ClientTool {
@@ -21,12 +21,7 @@ export function nameServerTool(tool: unknown): string {
 
 /** @throws IntentlockError `ERR_UNGATED_TOOLS` unless `allowUngated` names every tool that the provider runs */
 export function assertCovered(tools: readonly unknown[], allowUngated: readonly string[]): void {
-  const refused = tools.filter((tool) => !isClientTool(tool)).map(nameServerTool);
-  const names = refused.filter((name) => !allowUngated.includes(name));
-  if (names.length === 0) return;
-  const list = names.map((name) => `  ${name}: it runs at the model's provider, before anything here is asked`);
-  throw new IntentlockError(
-    "ERR_UNGATED_TOOLS",
-    `These tools cannot be locked:\n${list.join("\n")}\nLeave them out, or name them in allowUngated and do without a check of their calls.`,
-  );
+  const names = tools.filter((tool) => !isClientTool(tool)).map(nameServerTool);
+  const refused = names.filter((name) => !allowUngated.includes(name));
+  assertNoneUngated(refused.map((name) => `${name}: it runs at the model's provider, before anything here is asked`));
 }

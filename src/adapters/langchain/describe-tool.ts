@@ -1,5 +1,6 @@
-import { fingerprintTool, IntentlockError, isJsonObject, type Json } from "../../core/index.ts";
+import { fingerprintTool, isJsonObject, type Json } from "../../core/index.ts";
 import type { SessionTool } from "../../session/index.ts";
+import { unwritableSchema } from "../../session/setup-errors.ts";
 import { type ClientTool, isClientTool } from "./coverage.ts";
 import { langchain } from "./langchain-core.ts";
 
@@ -34,12 +35,7 @@ function describeTool(tool: ClientTool): SessionTool {
     if (!isJsonObject(inputSchema)) throw new TypeError("it is none");
     return { name, ...(typeof description === "string" && { description }), inputSchema };
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : "it throws";
-    throw new IntentlockError(
-      "ERR_INVALID_OPTIONS",
-      `The schema of the tool ${name} cannot be written as JSON Schema (${why}): take what JSON has, and convert inside the tool`,
-      { cause },
-    );
+    throw unwritableSchema(name, cause);
   }
 }
 

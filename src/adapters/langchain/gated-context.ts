@@ -1,14 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Session } from "../../session/index.ts";
-
-/** A call whose tool runs, and around it the calls whose tools have made it. */
-interface RunningCall {
-  readonly session: Session;
-  readonly callId: string;
-  readonly outer: RunningCall | undefined;
-  /** How many calls the tool has made under the same id. */
-  nested: number;
-}
+import { nameNested, type RunningCall } from "../../session/nested-call.ts";
 
 /** What locked tools tell callback handlers of themselves: nobody else can put an object in here. */
 const announcements = new WeakSet<object>();
@@ -36,13 +28,7 @@ export function runOutsideTools<T>(work: () => T): T {
   return running.run(undefined, work);
 }
 
-/**
- * The id of a call. A tool that hands its configuration on to another hands on its call's id too: what comes of that is
- * another call, with the same name when a framework runs the tool again.
- */
+/** The id of a call, be it made by a tool that runs under the same. */
 export function nameCall(session: Session, callId: string): string {
-  for (let call = running.getStore(); call; call = call.outer) {
-    if (call.session === session && call.callId === callId) return `${callId}:${++call.nested}`;
-  }
-  return callId;
+  return nameNested(running.getStore(), session, callId);
 }

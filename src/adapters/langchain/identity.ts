@@ -1,14 +1,8 @@
-import { IntentlockError, type Plan } from "../../core/index.ts";
+import { IntentlockError } from "../../core/index.ts";
 import type { UserInput } from "../../gates/gate.ts";
-import type { TaskInput } from "../../session/index.ts";
+import type { RunIdentity } from "../../session/run-identity.ts";
 
-/** Who a run is for, and what they asked for: from the application's own authentication, never from a client or a model. */
-export interface RunIdentity {
-  readonly user: UserInput;
-  readonly task: TaskInput;
-  /** The plan, if the application knows it. */
-  readonly plan?: Plan | undefined;
-}
+export type { RunIdentity } from "../../session/run-identity.ts";
 
 /** What LangChain knows of a run that an application may have put an identity into. */
 export interface RunRuntime {

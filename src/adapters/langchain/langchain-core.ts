@@ -1,4 +1,4 @@
-import { IntentlockError } from "../../core/index.ts";
+import { missingPeer } from "../../session/setup-errors.ts";
 
 /** What is used of `@langchain/core`. */
 interface LangchainCore {
@@ -42,10 +42,6 @@ async function loadCore(): Promise<LangchainCore> {
     ]);
     return { ...base, ...runnables, ...tools, ...messages, ...functions, ...types, ...context, ...singletons };
   } catch (cause) {
-    throw new IntentlockError(
-      "ERR_MISSING_PEER",
-      'intentlock/langchain needs the package "@langchain/core": npm install @langchain/core@^1',
-      { cause },
-    );
+    throw missingPeer("langchain", "@langchain/core", "^1", cause);
   }
 }

@@ -1,4 +1,4 @@
-import { IntentlockError } from "../../core/index.ts";
+import { missingPeer } from "../../session/setup-errors.ts";
 
 type CreateMiddleware = typeof import("langchain").createMiddleware;
 
@@ -9,10 +9,6 @@ async function loadCreateMiddleware(): Promise<CreateMiddleware> {
   try {
     return (await import("langchain")).createMiddleware;
   } catch (cause) {
-    throw new IntentlockError(
-      "ERR_MISSING_PEER",
-      'intentlock/langchain/middleware needs the package "langchain": npm install langchain@^1',
-      { cause },
-    );
+    throw missingPeer("langchain/middleware", "langchain", "^1", cause);
   }
 }

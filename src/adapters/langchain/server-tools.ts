@@ -1,5 +1,5 @@
 import type { AIMessage } from "@langchain/core/messages";
-import { IntentlockError } from "../../core/index.ts";
+import { providerRan } from "../../session/setup-errors.ts";
 import { nameServerTool } from "./coverage.ts";
 
 /** Whether a tool that the provider runs is one of these. */
@@ -12,10 +12,7 @@ export function refuseExecuted(message: unknown, allowUngated: readonly string[]
   const executed = listExecuted(message).find((one) => !isNamed(namesOf(one), allowUngated));
   if (executed === undefined) return;
   const [name = "a tool without a name"] = namesOf(executed);
-  throw new IntentlockError(
-    "ERR_UNGATED_TOOLS",
-    `The model's provider ran ${JSON.stringify(name)}, which the gate cannot see. Name it in allowUngated, or turn it off at the provider.`,
-  );
+  throw providerRan(name);
 }
 
 /** The tools that ran at the provider, as whichever provider it was writes them. */

@@ -1,4 +1,5 @@
 import { IntentlockError } from "../../core/index.ts";
+import { assertNoneUngated } from "../../session/setup-errors.ts";
 import type { AnyTool } from "./describe-tool.ts";
 
 /** What the gate cannot see. */
@@ -29,12 +30,7 @@ export function gapOf(tool: AnyTool): CoverageGap["kind"] | undefined {
 /** @throws IntentlockError `ERR_UNGATED_TOOLS` unless `allowUngated` names every tool of the gaps */
 export function assertCovered(gaps: readonly CoverageGap[], allowUngated: readonly string[]): void {
   const refused = gaps.filter(({ name }) => !allowUngated.includes(name));
-  if (refused.length === 0) return;
-  const list = refused.map(({ kind, name }) => `  ${name} (${kind}): ${DETAILS[kind]}`).join("\n");
-  throw new IntentlockError(
-    "ERR_UNGATED_TOOLS",
-    `These tools cannot be locked:\n${list}\nLeave them out, or name them in allowUngated and do without a check of their calls.`,
-  );
+  assertNoneUngated(refused.map(({ kind, name }) => `${name} (${kind}): ${DETAILS[kind]}`));
 }
 
 /**

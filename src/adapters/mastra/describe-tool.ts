@@ -1,6 +1,7 @@
-import { type BlockReason, fingerprintTool, IntentlockError, isJsonObject, type Json } from "../../core/index.ts";
+import { type BlockReason, fingerprintTool, isJsonObject, type Json } from "../../core/index.ts";
 import { freezeArgs, freezeJson, jsonEqual } from "../../core/json.ts";
 import type { SessionTool } from "../../session/index.ts";
+import { unwritableSchema } from "../../session/setup-errors.ts";
 
 /** A tool of any kind that Mastra takes, by what is used of it here. */
 export type AnyTool = object;
@@ -56,12 +57,7 @@ async function readSchema(name: string, tool: AnyTool): Promise<Json> {
     if ("_zod" in schema) zodSchemas.set(schema, freezeJson(told));
     return told;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : "it throws";
-    throw new IntentlockError(
-      "ERR_INVALID_OPTIONS",
-      `The input schema of the tool ${name} cannot be written as JSON Schema (${why}): take what JSON has, and convert inside the tool`,
-      { cause },
-    );
+    throw unwritableSchema(name, cause);
   }
 }
 

@@ -84,12 +84,12 @@ async function lockStep(step: ProcessInputStepArgs, options: IntentlockAgentOpti
   const { allowUngated = [] } = options;
   assertNoNetwork(step.messageList);
   const tools = (step.tools ?? {}) as Readonly<Record<string, AnyTool>>;
-  const lockable = Object.fromEntries(Object.entries(tools).filter(([, tool]) => gapOf(tool) === undefined));
   const plan = planWithModel(options.plannerModel ?? (step.model as MastraModelConfig));
   const signal = step.abortSignal;
   const planner: Planner = async (request) => await plan({ ...request, ...(signal && { signal }) });
   const start = async (identity: RunIdentity): Promise<Session> => {
     assertCovered(findGaps(tools), allowUngated);
+    const lockable = Object.fromEntries(Object.entries(tools).filter(([, tool]) => gapOf(tool) === undefined));
     return await startSession({
       gate: options.gate,
       ...identity,

@@ -1,4 +1,4 @@
-import { IntentlockError } from "../../core/index.ts";
+import { missingPeer } from "../../session/setup-errors.ts";
 
 /** What is used of `@mastra/core`. */
 interface Mastra {
@@ -12,10 +12,6 @@ export async function loadMastra(): Promise<Mastra> {
     const [{ Agent }, { createTool }] = await Promise.all([import("@mastra/core/agent"), import("@mastra/core/tools")]);
     return { Agent, createTool };
   } catch (cause) {
-    throw new IntentlockError(
-      "ERR_MISSING_PEER",
-      'intentlock/mastra needs the package "@mastra/core": npm install @mastra/core@^1',
-      { cause },
-    );
+    throw missingPeer("mastra", "@mastra/core", "^1", cause);
   }
 }

@@ -1,5 +1,6 @@
 import { IntentlockError } from "../../core/index.ts";
 import type { Session } from "../../session/index.ts";
+import { providerRan } from "../../session/setup-errors.ts";
 import type { AnyTool } from "./describe-tool.ts";
 import { noteModelCall } from "./model-calls.ts";
 
@@ -92,10 +93,7 @@ async function inspect(part: Part, { session, tools, allowUngated }: ModelLock):
   const { type, toolName: name = "", toolCallId: callId = "", providerExecuted } = part;
   const isExecuted = type === "tool-result" || (type === "tool-call" && providerExecuted === true);
   if (isExecuted && !allowUngated.includes(name)) {
-    throw new IntentlockError(
-      "ERR_UNGATED_TOOLS",
-      `The model's provider ran ${JSON.stringify(name)}, which the gate cannot see. Name it in allowUngated, or turn it off at the provider.`,
-    );
+    throw providerRan(name);
   }
   if (type !== "tool-call" || isExecuted) return;
   if (isKnown(tools, name)) return noteModelCall(session, callId);

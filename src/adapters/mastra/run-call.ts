@@ -1,7 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { isJsonObject, type JsonObject } from "../../core/index.ts";
 import { jsonEqual } from "../../core/json.ts";
-import { BlockedError, type Session } from "../../session/index.ts";
+import { unwrapResult } from "../../session/blocked-error.ts";
+import type { Session } from "../../session/index.ts";
+import { nameNested, type RunningCall } from "../../session/nested-call.ts";
 import { type AnyTool, parseArgs } from "./describe-tool.ts";
 import { takeModelCall } from "./model-calls.ts";
 import { findSuspended, forgetSuspended, keepSuspended } from "./suspended-calls.ts";
@@ -20,18 +22,14 @@ export interface ToolCall {
 }
 
 /** A call that was allowed, while its tool runs. */
-interface Admitted {
-  readonly session: Session;
-  readonly callId: string;
+interface Admitted extends RunningCall {
   readonly name: string;
   readonly args: JsonObject;
+  readonly outer: Admitted | undefined;
   /** Whether the lock inside of the one that admitted the call has run the tool, or there is none. */
   isTaken: boolean;
   /** Whether the hook between the two has seen it. */
   isHooked: boolean;
-  /** The call whose tool has made this one, and how many this one's tool has made with its id. */
-  readonly outer: Admitted | undefined;
-  nested: number;
 }
 
 const admitted = new AsyncLocalStorage<Admitted>();
@@ -47,7 +45,8 @@ export async function runCall(call: ToolCall, execute: (args: JsonObject) => unk
   if (admission) return await execute(admission.args);
   const parsed = await parseArgs(tool, call.args);
   const args = parsed.refusal ? call.args : parsed.args;
-  const callId = nameCall(session, context);
+  const given = context?.agent?.toolCallId || context?.toolCallId;
+  const callId = given ? nameNested(admitted.getStore(), session, given) : undefined;
   const origin = { name, callId, runId: context?.workflow?.runId, args: parsed.args };
   const isResumed = saysItResumes(context);
   const earlier = isResumed ? findSuspended(session, origin) : undefined;
@@ -72,14 +71,13 @@ export async function runCall(call: ToolCall, execute: (args: JsonObject) => unk
       await runSuspendable(context, () => admitted.run({ ...admit, args: checked }, () => execute(checked))),
     { isSuspension, keepsResults: false },
   );
-  if (result.isError && !("error" in result)) throw new BlockedError(result.decision);
   if (result.isError && isSuspension(result.error)) {
     keepSuspended(session, origin, sessionCall);
     return result.error.finish();
   }
-  if (earlier) forgetSuspended(session, origin);
-  if (result.isError) throw result.error;
-  return result.content;
+  const isBlocked = result.isError && !("error" in result);
+  if (earlier && !isBlocked) forgetSuspended(session, origin);
+  return unwrapResult(result);
 }
 
 /** Whether a hook sees a call that its outer layer has checked. Once: what the tool itself calls is another call. */
@@ -88,15 +86,6 @@ export function passHook(name: string, args: unknown, owns: (session: Session) =
   if (!outer || outer.isHooked || !owns(outer.session)) return false;
   outer.isHooked = true;
   return true;
-}
-
-/** A tool that hands its own context to another calls it with its own id: under that, the call would wait for itself. */
-function nameCall(session: Session, context: ToolContext | undefined): string | undefined {
-  const callId = context?.agent?.toolCallId || context?.toolCallId || undefined;
-  for (let call = admitted.getStore(); call && callId !== undefined; call = call.outer) {
-    if (call.session === session && call.callId === callId) return `${callId}:${++call.nested}`;
-  }
-  return callId;
 }
 
 const FORGED = { reason: "invalid_args", detail: "they resume a call that nobody has suspended" } as const;

@@ -1,14 +1,9 @@
-import { IntentlockError, type Plan } from "../../core/index.ts";
-import type { Gate, UserInput } from "../../gates/gate.ts";
-import type { Session, TaskInput } from "../../session/index.ts";
+import { IntentlockError } from "../../core/index.ts";
+import type { Gate } from "../../gates/gate.ts";
+import type { Session } from "../../session/index.ts";
+import type { RunIdentity } from "../../session/run-identity.ts";
 
-/** Who a run is for, and what they asked for: from the application's own authentication, never from a client or a model. */
-export interface RunIdentity {
-  readonly user: UserInput;
-  readonly task: TaskInput;
-  /** The plan, if the application knows it. */
-  readonly plan?: Plan | undefined;
-}
+export type { RunIdentity } from "../../session/run-identity.ts";
 
 /** Mastra's `RequestContext`, as far as it is used here. */
 export interface Context {

@@ -1,5 +1,5 @@
 import type { ToolSet } from "ai";
-import { IntentlockError } from "../../core/index.ts";
+import { assertNoneUngated } from "../../session/setup-errors.ts";
 
 /** One tool of a set, of whatever types. */
 export type AnyTool = ToolSet[string];
@@ -35,12 +35,7 @@ export function modelIdGap(modelId: string): CoverageGap {
 /** @throws IntentlockError `ERR_UNGATED_TOOLS` unless `allowUngated` names every tool of the gaps */
 export function assertCovered(gaps: readonly CoverageGap[], allowUngated: readonly string[]): void {
   const refused = gaps.filter(({ kind, name }) => kind !== "model-id" && !allowUngated.includes(name));
-  if (refused.length === 0) return;
-  const list = refused.map(({ kind, name, detail }) => `  ${name} (${kind}): ${detail}`).join("\n");
-  throw new IntentlockError(
-    "ERR_UNGATED_TOOLS",
-    `These tools cannot be locked:\n${list}\nLeave them out, or name them in allowUngated and do without a check of their calls.`,
-  );
+  assertNoneUngated(refused.map(({ kind, name, detail }) => `${name} (${kind}): ${detail}`));
 }
 
 /** Why the gate cannot see the calls of a tool; undefined if it can, once the tool is locked. */

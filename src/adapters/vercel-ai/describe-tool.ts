@@ -1,6 +1,7 @@
 import type { ToolSet } from "ai";
-import { IntentlockError, type Json } from "../../core/index.ts";
+import type { Json } from "../../core/index.ts";
 import type { SessionTool } from "../../session/index.ts";
+import { unwritableSchema } from "../../session/setup-errors.ts";
 import type { AnyTool } from "./coverage.ts";
 import { loadAi } from "./load-ai.ts";
 
@@ -26,11 +27,6 @@ async function readSchema(name: string, tool: AnyTool): Promise<Json> {
     // As it travels to the provider: without what JSON drops.
     return JSON.parse(JSON.stringify(schema)) as Json;
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : "it throws";
-    throw new IntentlockError(
-      "ERR_INVALID_OPTIONS",
-      `The input schema of the tool ${name} cannot be written as JSON Schema (${why}): take what JSON has, and convert inside the tool`,
-      { cause },
-    );
+    throw unwritableSchema(name, cause);
   }
 }

@@ -1,5 +1,6 @@
 import type { ToolExecutionOptions } from "ai";
-import { BlockedError, type RunResult, type Session, type SessionCall } from "../../session/index.ts";
+import { unwrapResult } from "../../session/blocked-error.ts";
+import type { Session, SessionCall } from "../../session/index.ts";
 import type { AnyTool } from "./coverage.ts";
 
 export type Execute = NonNullable<AnyTool["execute"]>;
@@ -33,12 +34,14 @@ export function lockExecute({ name, tool, session, fingerprint }: ToLock, execut
   if (isAsyncGeneratorFunction(execute)) {
     return async function* (args: unknown, options: ExecuteOptions) {
       const call = await toCall(args, options);
-      return unwrap(yield* session.stream(call, (checked) => original(checked, options) as AsyncIterable<unknown>));
+      return unwrapResult(
+        yield* session.stream(call, (checked) => original(checked, options) as AsyncIterable<unknown>),
+      );
     } as Execute;
   }
   return async (args: unknown, options: ExecuteOptions) => {
     const call = await toCall(args, options);
-    return unwrap(await session.run(call, async (checked) => await lastOf(await original(checked, options))));
+    return unwrapResult(await session.run(call, async (checked) => await lastOf(await original(checked, options))));
   };
 }
 
@@ -49,13 +52,6 @@ function nameCall(options: ExecuteOptions | undefined): string {
   const id = options?.toolCallId;
   if (!options || id === undefined) return crypto.randomUUID();
   return running.has(options) ? `${id}:${crypto.randomUUID()}` : id;
-}
-
-/** The content of a result; an error is thrown, as the SDK wants it. */
-function unwrap(result: RunResult<unknown>): unknown {
-  if (!result.isError) return result.content;
-  // What the tool threw stays the very object that it was.
-  throw "error" in result ? result.error : new BlockedError(result.decision);
 }
 
 /** A plain function may return an iterable too: the last part is the result. */

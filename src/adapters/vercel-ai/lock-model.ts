@@ -1,5 +1,6 @@
 import type { LanguageModel, LanguageModelMiddleware, ToolSet } from "ai";
-import { IntentlockError, isJsonObject } from "../../core/index.ts";
+import { isJsonObject } from "../../core/index.ts";
+import { providerRan } from "../../session/setup-errors.ts";
 import { loadAi } from "./load-ai.ts";
 
 type Middleware = Required<Pick<LanguageModelMiddleware, "transformParams" | "wrapGenerate" | "wrapStream">>;
@@ -68,10 +69,7 @@ function hideServers(params: Params, ungated: ReadonlySet<string>): Params {
 function refuseExecuted(part: Part, ungated: ReadonlySet<string>): void {
   const isExecuted = part.type === "tool-result" || (part.type === "tool-call" && part.providerExecuted);
   if (!isExecuted || ungated.has(part.toolName ?? "")) return;
-  throw new IntentlockError(
-    "ERR_UNGATED_TOOLS",
-    `The model's provider ran ${JSON.stringify(part.toolName)}, which the gate cannot see. Name it in allowUngated, or turn it off at the provider.`,
-  );
+  throw providerRan(part.toolName);
 }
 
 function providerId(tool: { readonly type?: string | undefined; readonly id?: string }): string | undefined {
