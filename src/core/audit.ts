@@ -103,20 +103,24 @@ export interface ChainProblem {
  * @returns the chain's head, or the first problem. Nothing follows on the last entry: that it is the last and unchanged
  * shows only when the head is compared with one that was kept elsewhere.
  */
-export function verifyChain(
-  entries: readonly AuditEntry[],
-  planId: string,
-  hash?: Sha256,
-):
+export function verifyChain(entries: readonly AuditEntry[], planId: string, hash?: Sha256): ChainResult {
+  return continueChain(startChain(planId), entries, hash);
+}
+
+/** The head of a chain that is in order, or the first thing that is wrong with it. */
+export type ChainResult =
   | { readonly head: ChainHead; readonly problem?: undefined }
-  | { readonly head?: undefined; readonly problem: ChainProblem } {
-  let head = startChain(planId);
+  | { readonly head?: undefined; readonly problem: ChainProblem };
+
+/** {@link verifyChain} of the entries that follow on a head that is known: of a receipt, or of the entries before. */
+export function continueChain(from: ChainHead, entries: readonly AuditEntry[], hash?: Sha256): ChainResult {
+  let head = from;
   for (const entry of entries) {
     const { seq } = head;
     try {
       const problem = findProblem(entry, head, hash);
       if (problem !== undefined) return { problem: { seq, problem } };
-      head = { planId, seq: seq + 1, prev: digestEntry(entry, hash) };
+      head = { planId: head.planId, seq: seq + 1, prev: digestEntry(entry, hash) };
     } catch {
       return { problem: { seq, problem: "it is not an audit entry" } };
     }

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { type Budget, budgetSchema } from "./budget.ts";
-import { normalizeEmail } from "./names.ts";
+import { digestSchema, emailSchema, idSchema, secondsSchema } from "./fields.ts";
 import { type Plan, planSchema } from "./plan.ts";
 import { type Policy, policySchema } from "./policy.ts";
 import { closedObject, namedValues } from "./schema.ts";
+import { claimsBytes } from "./signed-token.ts";
 import { boundKeySchema, type PublicKey } from "./signing-key.ts";
 
 /** The person an agent acts for, as known when the token was signed. */
@@ -43,31 +44,27 @@ export interface PlanClaims {
 /** The longest token that is read, in characters: the largest policy and plan, in base64. */
 export const MAX_TOKEN_CHARACTERS = 4_194_304;
 
-const id = z.string().min(1).max(200);
-const seconds = z.int().min(0);
-const sha256 = z.string().regex(/^sha256:[0-9a-f]{64}$/, "expected sha256: and 64 hexadecimal digits");
-const email = z.string().refine((value) => normalizeEmail(value) !== undefined, "expected an e-mail address");
 const words = z.array(z.string().min(1).max(254)).max(1000);
 
-const userSchema: z.ZodType<User> = closedObject({ email, roles: words, groups: words });
+const userSchema: z.ZodType<User> = closedObject({ email: emailSchema, roles: words, groups: words });
 
 export const planClaimsSchema: z.ZodType<PlanClaims> = closedObject({
   ver: z.literal(1),
-  iss: id,
-  aud: id,
-  sub: email,
-  iat: seconds,
-  exp: seconds,
-  jti: id,
-  planId: id,
+  iss: idSchema,
+  aud: idSchema,
+  sub: emailSchema,
+  iat: secondsSchema,
+  exp: secondsSchema,
+  jti: idSchema,
+  planId: idSchema,
   plan: planSchema,
   user: userSchema,
   policy: policySchema,
-  tools: namedValues(sha256).optional(),
-  task: sha256.optional(),
+  tools: namedValues(digestSchema).optional(),
+  task: digestSchema.optional(),
   budget: budgetSchema.optional(),
   cnf: closedObject({ jwk: boundKeySchema }).optional(),
 }) as z.ZodType<PlanClaims>;
 
 /** What fits into such a token beside the header and the signature. */
-export const MAX_CLAIMS_BYTES: number = ((MAX_TOKEN_CHARACTERS - 4096) / 4) * 3;
+export const MAX_CLAIMS_BYTES: number = claimsBytes(MAX_TOKEN_CHARACTERS);

@@ -14,6 +14,13 @@
  * @module
  */
 
+export {
+  APPROVAL_TOKEN_TYPE,
+  type ApprovalClaims,
+  openApprovalToken,
+  signApprovalToken,
+  toApproval,
+} from "./approval-token.ts";
 export type { Approvers, Role } from "./approvers.ts";
 export {
   type AuditEntry,
@@ -21,7 +28,9 @@ export {
   agreesWithRecord,
   type ChainHead,
   type ChainProblem,
+  type ChainResult,
   chainEntry,
+  continueChain,
   type DecisionRecord,
   digestEntry,
   type OutcomeStatus,
@@ -29,6 +38,16 @@ export {
   startChain,
   verifyChain,
 } from "./audit.ts";
+export {
+  AUDIT_BATCH_TYPE,
+  type AuditBatch,
+  describeBatch,
+  MAX_BATCH_ENTRIES,
+  type OpenedBatch,
+  openBatch,
+  signBatch,
+} from "./audit-batch.ts";
+export { openReceipt, RECEIPT_TYPE, type ReceiptClaims, signReceipt } from "./audit-receipt.ts";
 export type { Budget, BudgetLimit, Ledger, Payout, Spent } from "./budget.ts";
 export { type Approval, type Call, digestCall, type Evidence } from "./call.ts";
 export { canonicalJson } from "./canonical-json.ts";
@@ -52,6 +71,7 @@ export {
   type ValidToken,
 } from "./plan-token.ts";
 export type { Match, Policy, PolicyRule } from "./policy.ts";
+export type { Opened } from "./signed-token.ts";
 export { generateSigningKey, type PrivateKey, type PublicKey, type SigningKey } from "./signing-key.ts";
 export {
   type AllowDecision,

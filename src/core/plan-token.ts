@@ -1,10 +1,9 @@
-import { CompactSign, compactVerify, errors } from "jose";
-import { MAX_CLAIMS_BYTES, MAX_TOKEN_CHARACTERS, type PlanClaims, planClaimsSchema } from "./claims.ts";
+import { MAX_TOKEN_CHARACTERS, type PlanClaims, planClaimsSchema } from "./claims.ts";
 import { type CompiledToken, compileToken } from "./compile-token.ts";
-import { IntentlockError } from "./errors.ts";
-import { parseJson } from "./parse-json.ts";
-import { parseChecked } from "./schema.ts";
-import { type PublicKey, publicKeySchema, type SigningKey, signingKeySchema } from "./signing-key.ts";
+import { openClaimsFor, signClaims, type TokenKind } from "./signed-token.ts";
+import { type PublicKey, publicKeySchema, type SigningKey } from "./signing-key.ts";
+
+export { parseSigningKey } from "./signing-key.ts";
 
 /** The `typ` of a plan token's header. Tokens of another type are refused, whoever signed them. */
 export const PLAN_TOKEN_TYPE = "intentlock-plan+jwt";
@@ -49,16 +48,7 @@ export async function signPlanToken(
   claims: Omit<PlanClaims, "ver"> & { readonly ver?: 1 },
   key: SigningKey,
 ): Promise<string> {
-  const { kid, privateKey } = parseSigningKey(key);
-  const payload = new TextEncoder().encode(JSON.stringify(parseClaims({ ver: 1, ...claims })));
-  try {
-    return await new CompactSign(payload)
-      .setProtectedHeader({ alg: "EdDSA", typ: PLAN_TOKEN_TYPE, kid })
-      .sign({ ...privateKey, alg: "EdDSA" });
-  } catch {
-    // Its `d` does not belong to its `x`. No cause: it might quote the key.
-    throw invalidKey();
-  }
+  return await signClaims(PLAN_TOKEN, { ver: 1, ...claims }, key);
 }
 
 /**
@@ -77,77 +67,24 @@ export async function openPlanToken(
     const { audience } = options;
     const known = typeof token === "string" ? remembered.get(token.slice(-SIGNATURE_CHARACTERS)) : undefined;
     if (known && known.token === token && known.pins === printPins(keys, audience)) return known.opened;
-    if (typeof token !== "string" || token.length > MAX_TOKEN_CHARACTERS || !TOKEN_TEXT.test(token)) {
-      return invalid("it is not the text of a token");
-    }
+    // Read once, so that the keys that verify are the ones that are remembered.
     const pinned = keys.map((key) => publicKeySchema.parse(key));
-    const opened = await verify(token, pinned, audience);
-    if (opened.valid) remember({ token, pins: printPins(pinned, audience), opened });
+    const result = await openClaimsFor(PLAN_TOKEN, token, { keys: pinned, audience });
+    if (!result.valid) return result;
+    const opened = new ValidToken(result.claims);
+    remember({ token, pins: printPins(pinned, audience), opened });
     return opened;
   } catch {
-    return invalid("it could not be read");
+    return { valid: false, detail: "it could not be read" };
   }
 }
 
-async function verify(token: string, keys: readonly PublicKey[], audience: string): Promise<ValidToken | InvalidToken> {
-  let verified: Awaited<ReturnType<typeof compactVerify>>;
-  try {
-    verified = await compactVerify(
-      token,
-      ({ kid }) => {
-        const key = keys.find((candidate) => candidate.kid === kid);
-        if (!key) throw new errors.JWKSNoMatchingKey();
-        return { ...key, alg: "EdDSA" };
-      },
-      { algorithms: ["EdDSA"] },
-    );
-  } catch (error) {
-    if (error instanceof errors.JWKSNoMatchingKey) return invalid("no pinned key has its key id");
-    return invalid("its signature does not verify");
-  }
-  const { alg: _alg, kid: _kid, typ, ...more } = verified.protectedHeader;
-  if (typ !== PLAN_TOKEN_TYPE) return invalid(`its type is not ${PLAN_TOKEN_TYPE}`);
-  if (Object.keys(more).length > 0) return invalid("its header has more than alg, typ and kid");
-  let claims: PlanClaims;
-  try {
-    claims = parseClaims(
-      parseJson(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(verified.payload)),
-    );
-  } catch {
-    return invalid("its claims are not those of a plan token of a known version");
-  }
-  if (claims.aud !== audience) return invalid("it was signed for another agent");
-  return new ValidToken(claims);
-}
-
-function parseClaims(value: unknown): PlanClaims {
-  return parseChecked(planClaimsSchema, value, {
-    code: "ERR_INVALID_CLAIMS",
-    what: "The claims are",
-    maxBytes: MAX_CLAIMS_BYTES,
-  });
-}
-
-/** @throws IntentlockError `ERR_INVALID_KEY`, saying nothing of the key */
-export function parseSigningKey(key: SigningKey): SigningKey {
-  const result = signingKeySchema.safeParse(key);
-  if (result.success) return result.data;
-  throw invalidKey();
-}
-
-function invalidKey(): IntentlockError {
-  return new IntentlockError("ERR_INVALID_KEY", "The signing key is not one that generateSigningKey() made");
-}
-
-function invalid(detail: string): InvalidToken {
-  return { valid: false, detail };
-}
-
-/**
- * The one way to write a token: decoders forgive white space, padding and the unused bits of the signature's last
- * character, and so would take many texts for the same token.
- */
-const TOKEN_TEXT = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
+const PLAN_TOKEN: TokenKind<PlanClaims> = {
+  type: PLAN_TOKEN_TYPE,
+  name: "a plan token",
+  claims: planClaimsSchema,
+  maxCharacters: MAX_TOKEN_CHARACTERS,
+};
 
 const SIGNATURE_CHARACTERS = 86;
 const MAX_REMEMBERED = 1000;

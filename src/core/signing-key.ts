@@ -1,5 +1,6 @@
 import { calculateJwkThumbprint, exportJWK, generateKeyPair } from "jose";
 import { z } from "zod";
+import { IntentlockError } from "./errors.ts";
 import { closedObject } from "./schema.ts";
 
 /** An Ed25519 public key as a JWK (RFC 8037), safe to publish and to pin. */
@@ -50,6 +51,18 @@ export const signingKeySchema: z.ZodType<SigningKey> = z
   .refine(
     ({ kid, privateKey, publicKey }) => kid === publicKey.kid && kid === privateKey.kid && publicKey.x === privateKey.x,
   );
+
+/** A copy of a signing key. @throws IntentlockError `ERR_INVALID_KEY`, saying nothing of the key */
+export function parseSigningKey(key: SigningKey): SigningKey {
+  const result = signingKeySchema.safeParse(key);
+  if (result.success) return result.data;
+  throw invalidKey();
+}
+
+/** Quotes nothing of the key. */
+export function invalidKey(): IntentlockError {
+  return new IntentlockError("ERR_INVALID_KEY", "The signing key is not one that generateSigningKey() made");
+}
 
 /** Makes a new Ed25519 key pair; its `kid` is the thumbprint of the public key. */
 export async function generateSigningKey(): Promise<SigningKey> {
