@@ -1,4 +1,5 @@
 import { defineConfig } from "tsup";
+import { bundledWorker } from "./bundle-worker.ts";
 import { entries } from "./entries.ts";
 
 // One config with one entry map: the subpaths share chunks, so that a class of core is the same class everywhere.
@@ -11,4 +12,5 @@ export default defineConfig({
   clean: true,
   dts: true,
   external: [/^node:/],
+  esbuildPlugins: [bundledWorker],
 });

@@ -1,0 +1,161 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { Chains } from "./chains.ts";
+import type { Operation, Reply, Request, Result, WorkerSetup } from "./messages.ts";
+import { openFile } from "./open-file.ts";
+import { Refusal } from "./refusal.ts";
+import { Uploads } from "./uploads.ts";
+
+const CHECKPOINT_BYTES = 4 * 1024 * 1024;
+const MANY_FRAMES = 16_384;
+
+/** The outbox file, for the worker thread: does operations in groups, each group one transaction and one sync. */
+export class Store {
+  readonly #database: DatabaseSync;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #rollback: StatementSync;
+  readonly #dataVersion: StatementSync;
+  readonly #chains: Chains;
+  readonly #uploads: Uploads;
+  readonly #syncDelayMs: number;
+  #seenVersion: unknown;
+  #bytesToCheckpoint = 0;
+
+  /** @throws Error that says what is wrong with the file */
+  constructor(setup: WorkerSetup) {
+    this.#database = openFile(setup.path, setup);
+    if (setup.maxPages !== undefined) this.#database.exec(`PRAGMA max_page_count = ${setup.maxPages}`);
+    this.#begin = this.#database.prepare("BEGIN IMMEDIATE");
+    this.#commit = this.#database.prepare("COMMIT");
+    this.#rollback = this.#database.prepare("ROLLBACK");
+    this.#dataVersion = this.#database.prepare("PRAGMA data_version");
+    this.#chains = new Chains(this.#database, setup);
+    this.#uploads = new Uploads(this.#database, this.#chains, setup);
+    this.#syncDelayMs = setup.syncDelayMs;
+    this.#tidy();
+  }
+
+  /**
+   * Does a group of operations. An operation that is refused leaves no trace and the others are stored; if the
+   * transaction fails, nothing of the group is, and every answer says so.
+   */
+  run(requests: readonly Request[]): Reply[] {
+    try {
+      this.#begin.run();
+      this.#forgetIfChanged();
+      const replies = requests.map((request) => this.#answer(request));
+      this.#chains.saveBacklog();
+      this.#commit.run();
+      if (this.#syncDelayMs > 0) pause(this.#syncDelayMs);
+      return replies;
+    } catch (error) {
+      this.#undo();
+      const message = `The outbox could not store it: ${error instanceof Error ? error.message : String(error)}`;
+      return requests.map(({ id }) => ({ id, failure: { code: "ERR_AUDIT_WRITE", message } }));
+    }
+  }
+
+  /** Moves what was written into the main file, now and then: called when nobody waits for an answer. */
+  checkpoint(): void {
+    if (this.#bytesToCheckpoint < CHECKPOINT_BYTES) return;
+    this.#bytesToCheckpoint = 0;
+    try {
+      const frames = this.#database.prepare("PRAGMA wal_checkpoint(PASSIVE)").get()?.["log"];
+      // Somebody has been reading for long, or the file is written without a break: start it anew, if that is quick.
+      if (Number(frames) > MANY_FRAMES) this.#truncateLog();
+    } catch {
+      // Everything is safe where it is, and the next attempt comes.
+    }
+  }
+
+  close(): void {
+    try {
+      this.#truncateLog();
+    } catch {
+      // As above.
+    }
+    this.#database.close();
+  }
+
+  #truncateLog(): void {
+    const timeout = Number(this.#database.prepare("PRAGMA busy_timeout").get()?.["timeout"]);
+    this.#database.exec("PRAGMA busy_timeout = 100");
+    this.#database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+    this.#database.exec(`PRAGMA busy_timeout = ${timeout}`);
+  }
+
+  #answer({ id, operation }: Request): Reply {
+    try {
+      return { id, value: this.#do(operation) };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { id, failure: { code: error.code, message: error.message } };
+    }
+  }
+
+  #do(operation: Operation): Result {
+    switch (operation.kind) {
+      case "append":
+        this.#bytesToCheckpoint += operation.bodies.reduce((sum, { length }) => sum + length, 4096);
+        return this.#chains.append(operation);
+      case "begin":
+        return this.#chains.begin(operation);
+      case "entries":
+        return this.#chains.entries(operation.planId);
+      case "plans":
+        return this.#chains.plans(operation.planId);
+      case "take":
+        return this.#uploads.take(operation);
+      case "acknowledge":
+        return this.#uploads.acknowledge(operation);
+      case "release":
+        return this.#uploads.release(operation);
+      case "renew":
+        return this.#uploads.renew(operation);
+      case "unpark":
+        return this.#uploads.unpark(operation.planId);
+      case "count":
+        return this.#uploads.count(operation);
+      case "close":
+        return undefined;
+      default:
+        return operation satisfies never;
+    }
+  }
+
+  /** What is remembered of the file counts until another process has written to it. */
+  #forgetIfChanged(): void {
+    const version = this.#dataVersion.get()?.["data_version"];
+    if (version === this.#seenVersion) return;
+    this.#seenVersion = version;
+    this.#chains.forget();
+  }
+
+  #undo(): void {
+    this.#chains.forget();
+    try {
+      if (this.#database.isTransaction) this.#rollback.run();
+    } catch {
+      // SQLite has rolled back by itself.
+    }
+  }
+
+  /** What processes that died left undone: a full log, old receipts, a wrong count. Not needed to go on. */
+  #tidy(): void {
+    try {
+      this.#begin.run();
+      this.#uploads.tidy();
+      this.#commit.run();
+      this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    } catch (error) {
+      this.#undo();
+      const { errcode } = error as { errcode?: number };
+      // A full disk: entries can be read and uploaded, and appends say what is wrong.
+      if ((errcode ?? 0) % 256 !== 13) throw error;
+    }
+  }
+}
+
+function pause(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
