@@ -1,0 +1,26 @@
+/**
+ * What a server keeps, over SQLite or PostgreSQL. All SQL is in this folder, and all values are parameters of it.
+ *
+ * @module
+ */
+
+export type { AdminAuditCheck, AdminAuditStore, AdminEntry, AdminEvent } from "./admin-audit.ts";
+export type { Agent, AgentSettings, AgentStore, NewAgent } from "./agents.ts";
+export type { ApiKey, ApiKeyStore, NewApiKey } from "./api-keys.ts";
+export type { IssuedToken, PlanAppend, VerdictCheck } from "./append.ts";
+export type { AuditEntryStore, StoredDecision, StoredEntry } from "./audit-entries.ts";
+export type { Hold, HoldStatus, NewHold } from "./hold-record.ts";
+export { HOLD_SIGNAL, type HoldDecisionRecord, type HoldFilter, type HoldStore } from "./holds.ts";
+export type { OpenedHold } from "./open-hold.ts";
+export type { PostgresOptions } from "./open-postgres.ts";
+export type { PageRequest } from "./page.ts";
+export type { Person, PersonStore } from "./people.ts";
+export type { OpenCall, PlanState, PlanStatus, StoredPlan, StoredTask } from "./plan-record.ts";
+export type { NewPlan, PlanFilter, PlanStore } from "./plans.ts";
+export type { PolicyStore, StoredPolicy } from "./policies.ts";
+export type { RateLimitStore } from "./rate-limits.ts";
+export type { SignInLink, SignInStore, WebSession } from "./sign-in.ts";
+export type { SignalListener, Signals } from "./signals.ts";
+export type { NewSigningKey, SigningKeyStore, StoredSigningKey } from "./signing-keys.ts";
+export { openStore, type SqliteOptions, type Store, type StoreOptions } from "./store.ts";
+export type { DueDelivery, Webhook, WebhookStore } from "./webhooks.ts";

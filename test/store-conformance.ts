@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import { describeHolds } from "./store-conformance/holds.ts";
+import { describePlans } from "./store-conformance/plans.ts";
+import { describeRegistry } from "./store-conformance/registry.ts";
+import type { CreateDatabase, TestDatabase } from "./stores.ts";
+
+/** What every store does, whichever database it stands on. */
+export function describeStore(name: string, createDatabase: CreateDatabase): void {
+  describe(`the store over ${name}`, () => {
+    let database: TestDatabase;
+    beforeAll(async () => {
+      database = await createDatabase();
+    });
+    afterAll(() => database.drop());
+
+    const open = (): ReturnType<TestDatabase["open"]> => database.open();
+    describePlans(open);
+    describeHolds(open);
+    describeRegistry(open);
+  });
+}
