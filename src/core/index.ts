@@ -14,6 +14,9 @@
  * @module
  */
 
+// Types only: the schemas of what travels to a server are in `./api/`, which nobody who only decides has to carry.
+export type { GateCall, Outcome, Refusal } from "./api/calls.ts";
+export type { SignedPlan, Task } from "./api/plans.ts";
 export {
   APPROVAL_TOKEN_TYPE,
   type ApprovalClaims,

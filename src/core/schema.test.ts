@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import {
   closedObject,
+  closedVariants,
   cutIssues,
   findSchemaIssues,
   MAX_ISSUES,
@@ -9,6 +10,7 @@ import {
   notEmpty,
   type SchemaIssue,
   toIssue,
+  variant,
 } from "./schema.ts";
 
 const point = closedObject({ x: z.number(), y: z.number().optional() });
@@ -37,6 +39,31 @@ describe("closedObject", () => {
     ["null", "null", [".: empty; expected an object"]],
   ])("%s", (_name, text, issues) => {
     expect(describeIssues(point, JSON.parse(text))).toEqual(issues);
+  });
+});
+
+describe("closedVariants", () => {
+  const shape = closedVariants("type", [
+    variant({ type: z.literal("circle"), radius: z.number() }),
+    variant({ type: z.literal(["square", "rhomb"]), side: z.number() }),
+  ]);
+  test.each<[string, string, string[]]>([
+    ["one", '{"type":"circle","radius":1}', []],
+    ["another", '{"type":"rhomb","side":1}', []],
+    ["none of them", '{"type":"line"}', ["type: expected one of circle, square, rhomb"]],
+    ["no choice", '{"radius":1}', ["type: expected one of circle, square, rhomb"]],
+    [
+      "a field of another",
+      '{"type":"square","side":1,"radius":1}',
+      ["key radius: unknown field; there are: type, side"],
+    ],
+    ["a missing field", '{"type":"circle"}', ["radius: missing; expected a number"]],
+    ["__proto__", '{"type":"circle","radius":1,"__proto__":{}}', ["key __proto__: unknown field"]],
+    ["__proto__ in place of a field", '{"type":"circle","__proto__":{"radius":1}}', ["key __proto__: unknown field"]],
+    ["null", "null", [".: empty; expected an object"]],
+    ["a list", "[]", [".: expected an object"]],
+  ])("%s", (_name, text, issues) => {
+    expect(describeIssues(shape, JSON.parse(text))).toEqual(issues);
   });
 });
 

@@ -13,14 +13,37 @@ export const MAX_ISSUES = 100;
 export function closedObject<Shape extends z.ZodRawShape>(
   shape: Shape,
 ): z.ZodPipe<z.ZodType<unknown>, z.ZodObject<Shape, z.core.$strict>> {
-  const unknownField = `unknown field; there are: ${Object.keys(shape).join(", ")}`;
-  return z
-    .unknown()
-    .superRefine((value, context) => {
-      if (!isJsonObject(value) || !Object.hasOwn(value, "__proto__")) return;
-      context.addIssue({ code: "custom", path: ["__proto__"], message: unknownField, params: { isKey: true } });
-    })
-    .pipe(z.strictObject(shape, { error: ({ code }) => (code === "unrecognized_keys" ? unknownField : undefined) }));
+  return refuseProto(unknownFieldOf(shape)).pipe(variant(shape));
+}
+
+/** One of the {@link closedVariants}; a {@link closedObject} but for the key `__proto__`, which they look at themselves. */
+export function variant<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+  const unknownField = unknownFieldOf(shape);
+  return z.strictObject(shape, { error: ({ code }) => (code === "unrecognized_keys" ? unknownField : undefined) });
+}
+
+/** One of several closed objects: a field with a fixed value in each says which, and is looked at first. */
+export function closedVariants<Variants extends readonly [z.ZodObject, ...z.ZodObject[]]>(
+  field: string,
+  variants: Variants,
+): z.ZodPipe<z.ZodType<unknown>, z.ZodDiscriminatedUnion<Variants>> {
+  const values = variants.flatMap(({ shape }) => [...((shape[field] as z.ZodLiteral | undefined)?.values ?? [])]);
+  const message = `expected one of ${values.join(", ")}`;
+  const choice = z.discriminatedUnion(field, variants, {
+    error: ({ code }) => (code === "invalid_union" ? message : undefined),
+  });
+  return refuseProto("unknown field").pipe(choice);
+}
+
+function unknownFieldOf(shape: z.ZodRawShape): string {
+  return `unknown field; there are: ${Object.keys(shape).join(", ")}`;
+}
+
+function refuseProto(message: string): z.ZodType<unknown> {
+  return z.unknown().superRefine((value, context) => {
+    if (!isJsonObject(value) || !Object.hasOwn(value, "__proto__")) return;
+    context.addIssue({ code: "custom", path: ["__proto__"], message, params: { isKey: true } });
+  });
 }
 
 /** An object whose keys are names that somebody chose: any, `__proto__` too, which `z.record` would pass over. */

@@ -1,17 +1,12 @@
-import type { BlockReason, Call, Decision, HoldDecision, OutcomeStatus, Plan, Stage } from "../core/index.ts";
+import type { Decision, GateCall, HoldDecision, Outcome, Plan, SignedPlan, Task } from "../core/index.ts";
+
+// What travels to a server too is in core.
+export type { GateCall, Outcome, SignedPlan, Task } from "../core/index.ts";
 
 /** A person as an application names them. Roles (`admin`, `approver`, `member`) and groups count only for gates without a server. */
 export type UserInput =
   | string
   | { readonly email: string; readonly roles?: readonly string[]; readonly groups?: readonly string[] };
-
-/** What the user asked for. `material` is text that the user passed on and did not write: no plan is made from it. */
-export interface Task {
-  readonly instruction: string;
-  readonly material?: string;
-  /** Earlier messages of the same user in the same chat, oldest first. Never answers. */
-  readonly earlier?: readonly string[];
-}
 
 export interface SignRequest {
   readonly user: UserInput;
@@ -20,37 +15,6 @@ export interface SignRequest {
   /** The fingerprint of every tool that there is, by its name. */
   readonly tools: Readonly<Record<string, string>>;
 }
-
-/** A plan with its signed token. Plain data: it can be stored, and is worth nothing without the gate's key. */
-export interface SignedPlan {
-  readonly planId: string;
-  readonly plan: Plan;
-  readonly token: string;
-  /** Seconds since the epoch. */
-  readonly expiresAt: number;
-}
-
-/** A call on its way through a gate. */
-export interface GateCall extends Call {
-  /** A signed approval token, from a hold that a person approved. */
-  readonly approval?: string;
-  /** Set if the call is refused before the gate is asked: the gate answers so, whatever `check()` says, and records it. */
-  readonly refusal?: { readonly reason: BlockReason; readonly stage: Stage; readonly detail: string };
-}
-
-/** What became of a call that was allowed, or of a plan. */
-export type Outcome =
-  | {
-      readonly type: "outcome";
-      readonly planId: string;
-      /** `seq` of the decision that allowed the call. */
-      readonly decisionSeq: number;
-      /** `aborted` says that the tool never started: what the call took is given back. */
-      readonly status: OutcomeStatus;
-      readonly durationMs?: number;
-    }
-  /** No more calls. Outcomes of calls that were allowed before may still come. */
-  | { readonly type: "closed"; readonly planId: string };
 
 /** What became of a hold. */
 export type HoldResolution =

@@ -1,0 +1,33 @@
+import { agentEndpoints } from "./agents.ts";
+import { auditEndpoints } from "./audit.ts";
+import { callEndpoints } from "./calls.ts";
+import { holdEndpoints } from "./holds.ts";
+import { peopleEndpoints } from "./people.ts";
+import { planEndpoints } from "./plans.ts";
+import { policyEndpoints } from "./policies.ts";
+import { signingKeyEndpoints } from "./signing-keys.ts";
+import { systemEndpoints } from "./system.ts";
+import { webhookEndpoints } from "./webhooks.ts";
+
+/** Everything that can be asked of the server, by the name of what is done. */
+export const endpoints: typeof planEndpoints &
+  typeof callEndpoints &
+  typeof holdEndpoints &
+  typeof auditEndpoints &
+  typeof policyEndpoints &
+  typeof agentEndpoints &
+  typeof peopleEndpoints &
+  typeof webhookEndpoints &
+  typeof signingKeyEndpoints &
+  typeof systemEndpoints = Object.freeze({
+  ...planEndpoints,
+  ...callEndpoints,
+  ...holdEndpoints,
+  ...auditEndpoints,
+  ...policyEndpoints,
+  ...agentEndpoints,
+  ...peopleEndpoints,
+  ...webhookEndpoints,
+  ...signingKeyEndpoints,
+  ...systemEndpoints,
+});

@@ -1,0 +1,223 @@
+import { z } from "zod";
+import { MAX_APPROVAL_CHARACTERS } from "../approval-token.ts";
+import { countSchema, idSchema, secondsSchema } from "../fields.ts";
+import { type Plan, planSchema } from "../plan.ts";
+import { closedObject } from "../schema.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { type Task, taskSchema } from "./plans.ts";
+import {
+  argsSchema,
+  commentSchema,
+  type ListQuery,
+  listQuery,
+  momentSchema,
+  queryNumber,
+  serverIdSchema,
+} from "./values.ts";
+
+/** The longest that one request waits for a person, in seconds. */
+export const MAX_WAIT_SECONDS = 60;
+
+export type HoldStatus = "pending" | "approved" | "rejected" | "expired" | "cancelled";
+
+/** Asks for a person, about a call whose decision is a hold and is on record. */
+export interface OpenHoldBody {
+  readonly planId: string;
+  /** `seq` of the decision. */
+  readonly decisionSeq: number;
+  /** Of the call: the record may have their digest alone. */
+  readonly args: unknown;
+}
+
+export interface OpenedHoldAnswer {
+  readonly holdId: string;
+  readonly status: HoldStatus;
+  /** Seconds since the epoch, by the server's clock. */
+  readonly expiresAt: number;
+}
+
+export interface WaitQuery {
+  /** Answer later, when the hold is decided or after so many seconds. */
+  readonly waitSeconds?: number;
+}
+
+/** What became of a hold so far. Only `approved` of a call has an approval token: a plan is signed by a refresh. */
+export type HoldAnswer =
+  | (OpenedHoldAnswer & { readonly status: "pending" | "expired" | "cancelled" })
+  | (OpenedHoldAnswer & {
+      readonly status: "approved";
+      readonly approvedBy: string;
+      readonly approval?: string;
+      readonly comment?: string;
+    })
+  | (OpenedHoldAnswer & { readonly status: "rejected"; readonly comment?: string });
+
+export interface ClaimHoldBody {
+  /** The approval token. */
+  readonly approval: string;
+}
+
+export interface ClaimHoldAnswer {
+  readonly claimed: true;
+}
+
+export interface DecideHoldBody {
+  readonly decision: "approve" | "reject";
+  /** For the model and the application to read. */
+  readonly comment?: string;
+}
+
+/** A hold as the person who decides sees it. */
+export interface InboxItem extends OpenedHoldAnswer {
+  readonly kind: "call" | "plan";
+  readonly planId: string;
+  readonly agentId: string;
+  readonly agentName: string;
+  /** E-mail of the person that the agent acts for. */
+  readonly user: string;
+  readonly task: Task;
+  readonly plan: Plan;
+  readonly createdAt: number;
+  /** Of the call, if it is one: the index of its step, and the rule that holds it, in its own words. */
+  readonly tool?: string;
+  readonly args?: unknown;
+  readonly step?: number;
+  readonly rule?: string;
+  readonly ruleReason?: string;
+  readonly decidedBy?: string;
+  readonly comment?: string;
+}
+
+export interface InboxAnswer {
+  readonly holds: readonly InboxItem[];
+  readonly next?: string;
+}
+
+const opened = { holdId: serverIdSchema, expiresAt: secondsSchema };
+const statusSchema: z.ZodType<HoldStatus> = z.enum(["pending", "approved", "rejected", "expired", "cancelled"]);
+const email = z.string().max(254);
+
+export const openHoldBodySchema: z.ZodType<OpenHoldBody> = closedObject({
+  planId: idSchema,
+  decisionSeq: countSchema,
+  args: argsSchema,
+});
+
+export const openedHoldAnswerSchema: z.ZodType<OpenedHoldAnswer> = z.object({ ...opened, status: statusSchema });
+
+export const waitQuerySchema: z.ZodType<WaitQuery> = closedObject({
+  waitSeconds: queryNumber(0, MAX_WAIT_SECONDS).exactOptional(),
+});
+
+export const holdAnswerSchema: z.ZodType<HoldAnswer> = z.discriminatedUnion("status", [
+  z.object({ ...opened, status: z.enum(["pending", "expired", "cancelled"]) }),
+  z.object({
+    ...opened,
+    status: z.literal("approved"),
+    approvedBy: email,
+    approval: z.string().max(MAX_APPROVAL_CHARACTERS).exactOptional(),
+    comment: commentSchema.exactOptional(),
+  }),
+  z.object({ ...opened, status: z.literal("rejected"), comment: commentSchema.exactOptional() }),
+]);
+
+export const claimHoldBodySchema: z.ZodType<ClaimHoldBody> = closedObject({
+  approval: z.string().max(MAX_APPROVAL_CHARACTERS),
+});
+
+export const decideHoldBodySchema: z.ZodType<DecideHoldBody> = closedObject({
+  decision: z.enum(["approve", "reject"]),
+  comment: commentSchema.exactOptional(),
+});
+
+export const inboxItemSchema: z.ZodType<InboxItem> = z.object({
+  ...opened,
+  status: statusSchema,
+  kind: z.enum(["call", "plan"]),
+  planId: serverIdSchema,
+  agentId: serverIdSchema,
+  agentName: z.string(),
+  user: email,
+  task: taskSchema,
+  plan: planSchema,
+  createdAt: momentSchema,
+  tool: z.string().exactOptional(),
+  args: argsSchema.exactOptional(),
+  step: countSchema.exactOptional(),
+  rule: z.string().exactOptional(),
+  ruleReason: z.string().exactOptional(),
+  decidedBy: email.exactOptional(),
+  comment: commentSchema.exactOptional(),
+});
+
+export interface InboxQuery extends ListQuery {
+  /** The ones that wait, unless told. */
+  readonly status?: HoldStatus;
+}
+
+const inboxQuerySchema: z.ZodType<InboxQuery> = closedObject({
+  ...listQuery,
+  status: statusSchema.exactOptional(),
+});
+
+/** Waiting for people. */
+export const holdEndpoints: {
+  readonly openHold: Endpoint<OpenHoldBody, OpenedHoldAnswer>;
+  readonly getHold: Endpoint<undefined, HoldAnswer, WaitQuery>;
+  readonly claimHold: Endpoint<ClaimHoldBody, ClaimHoldAnswer>;
+  readonly decideHold: Endpoint<DecideHoldBody, OpenedHoldAnswer>;
+  readonly listInbox: Endpoint<undefined, InboxAnswer, InboxQuery>;
+} = {
+  openHold: {
+    method: "POST",
+    path: "/v1/holds",
+    summary: "Asks a person about a call that a rule holds; asked again about the same decision, it is the same hold",
+    auth: ["agent"],
+    body: openHoldBodySchema,
+    maxBodyBytes: 2_097_152,
+    answers: { 201: openedHoldAnswerSchema },
+    problems: [
+      "not_found",
+      "not_held",
+      "hold_limit",
+      "hold_rejected_before",
+      "plan_closed",
+      "plan_expired",
+      "plan_revoked",
+    ],
+  },
+  getHold: {
+    method: "GET",
+    path: "/v1/holds/{holdId}",
+    summary: "What became of a hold; with waitSeconds, as soon as something has",
+    auth: ["agent"],
+    query: waitQuerySchema,
+    answers: { 200: holdAnswerSchema },
+  },
+  claimHold: {
+    method: "POST",
+    path: "/v1/holds/{holdId}/claim",
+    summary: "Uses an approval up, before its call runs",
+    auth: ["agent"],
+    body: claimHoldBodySchema,
+    answers: { 200: z.object({ claimed: z.literal(true) }) },
+    problems: ["approval_invalid", "already_claimed", "hold_expired", "plan_closed", "plan_expired", "plan_revoked"],
+  },
+  decideHold: {
+    method: "POST",
+    path: "/v1/holds/{holdId}/decision",
+    summary: "Approves or rejects a call or a plan, as the person who is signed in",
+    auth: ["person"],
+    body: decideHoldBodySchema,
+    answers: { 200: openedHoldAnswerSchema },
+    problems: ["hold_not_pending", "hold_expired", "not_an_approver", "self_approval", "key_owner_approval"],
+  },
+  listInbox: {
+    method: "GET",
+    path: "/v1/inbox",
+    summary: "The holds that the person who is signed in may decide",
+    auth: ["person"],
+    query: inboxQuerySchema,
+    answers: { 200: z.object({ holds: z.array(inboxItemSchema), next: z.string().exactOptional() }) },
+  },
+};

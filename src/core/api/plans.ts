@@ -1,0 +1,278 @@
+import { z } from "zod";
+import type { Spent } from "../budget.ts";
+import { MAX_TOKEN_CHARACTERS } from "../claims.ts";
+import { countSchema, digestSchema, secondsSchema } from "../fields.ts";
+import { type Plan, planSchema } from "../plan.ts";
+import { closedObject, namedValues } from "../schema.ts";
+import { boundKeySchema, type PublicKey } from "../signing-key.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { commentSchema, headSchema, momentSchema, personSchema, serverIdSchema, spentSchema } from "./values.ts";
+
+/** What the user asked for. `material` is text that the user passed on and did not write: no plan is made from it. */
+export interface Task {
+  readonly instruction: string;
+  readonly material?: string;
+  /** Earlier messages of the same user in the same chat, oldest first. Never answers. */
+  readonly earlier?: readonly string[];
+}
+
+/** A plan with its signed token. Plain data: it can be stored, and is worth nothing without the gate's key. */
+export interface SignedPlan {
+  readonly planId: string;
+  readonly plan: Plan;
+  readonly token: string;
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** Asks for a signature under a plan. */
+export interface SignPlanBody {
+  /** E-mail of the person that the agent acts for. */
+  readonly user: string;
+  readonly task: Task;
+  /** Whatever it is: `parsePlan()` reads it, and says `invalid_plan` with more than a schema could. */
+  readonly plan: unknown;
+  /** The fingerprint of every tool that there is, by its name. */
+  readonly tools: Readonly<Record<string, string>>;
+  /** The key with which the client will sign its batches of audit entries. */
+  readonly clientKey?: PublicKey;
+  /** A person has to see the plan before it is signed. */
+  readonly approvePlan?: boolean;
+}
+
+/** A plan that was signed, and the server's time at that: what a client's clock is off by. */
+export interface SignedPlanAnswer extends SignedPlan {
+  /** Milliseconds since the epoch. */
+  readonly serverTime: number;
+}
+
+/** A plan that waits for a person. Once its hold is approved, a refresh signs it. */
+export interface PendingPlanAnswer {
+  readonly planId: string;
+  readonly status: "pending";
+  readonly holdId: string;
+  readonly serverTime: number;
+}
+
+export type PlanStatus = "pending" | "open" | "closed" | "revoked" | "expired" | "rejected";
+
+/** What the server knows of a plan. */
+export interface PlanAnswer {
+  readonly planId: string;
+  readonly status: PlanStatus;
+  readonly agentId: string;
+  /** E-mail of the person that the agent acts for. */
+  readonly user: string;
+  readonly task: Task;
+  readonly plan: Plan;
+  readonly createdAt: number;
+  /** Of the newest token, in seconds since the epoch; absent if nothing was signed yet. */
+  readonly expiresAt?: number;
+  /** Of the audit entry that the server expects next. */
+  readonly seq: number;
+  /** Why it was revoked or rejected. */
+  readonly reason?: string;
+}
+
+export interface RevokePlanBody {
+  readonly reason?: string;
+}
+
+export interface LeaseBody {
+  /** Of the process that works on the plan, as it likes: another one gets `lease_held`. */
+  readonly holder: string;
+}
+
+export interface LeaseAnswer {
+  /** Milliseconds since the epoch. Asked again before, the lease goes on. */
+  readonly leaseUntil: number;
+}
+
+export interface ResumePlanBody extends LeaseBody {
+  /** A new key for the client's batches, if the one of the signing is not at hand: the new token names it. */
+  readonly clientKey?: PublicKey;
+}
+
+/** A hold of a plan that still waits, or was decided and not used. */
+export interface OpenHold {
+  readonly holdId: string;
+  readonly decisionSeq: number;
+  readonly callId: string;
+  readonly tool: string;
+  readonly digest: string;
+  readonly status: "pending" | "approved";
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** A plan to go on with, counts and all: from the server's records, and never from messages. */
+export interface ResumedPlanAnswer extends SignedPlanAnswer, LeaseAnswer {
+  readonly taskDigest: string;
+  /** How many calls each step has taken. */
+  readonly used: readonly number[];
+  /** What the plan has taken from its session budget. */
+  readonly spent: Spent;
+  /** Of the audit entry that the server expects next, and the digest of the last that it has. */
+  readonly seq: number;
+  readonly head: string | null;
+  readonly openHolds: readonly OpenHold[];
+}
+
+const words = z.string().max(1_000_000);
+
+export const taskSchema: z.ZodType<Task> = closedObject({
+  instruction: words.regex(/\S/, "expected the user's words"),
+  material: words.exactOptional(),
+  earlier: z.array(words).max(1000).exactOptional(),
+});
+
+export const signPlanBodySchema: z.ZodType<SignPlanBody> = closedObject({
+  user: personSchema,
+  task: taskSchema,
+  plan: z.unknown().meta({ $ref: "#/components/schemas/Plan" }),
+  tools: namedValues(digestSchema).meta({
+    type: "object",
+    additionalProperties: { type: "string", pattern: "^sha256:[0-9a-f]{64}$" },
+  }),
+  clientKey: boundKeySchema.exactOptional(),
+  approvePlan: z.boolean().exactOptional(),
+});
+
+const token = z.string().min(1).max(MAX_TOKEN_CHARACTERS);
+const signedPlan = {
+  planId: serverIdSchema,
+  plan: planSchema,
+  token,
+  expiresAt: secondsSchema,
+  serverTime: momentSchema,
+};
+const lease = { leaseUntil: momentSchema };
+const holder = z.string().min(1).max(200);
+
+export const signedPlanAnswerSchema: z.ZodType<SignedPlanAnswer> = z.object(signedPlan);
+
+export const pendingPlanAnswerSchema: z.ZodType<PendingPlanAnswer> = z.object({
+  planId: serverIdSchema,
+  status: z.literal("pending"),
+  holdId: serverIdSchema,
+  serverTime: momentSchema,
+});
+
+export const planStatusSchema: z.ZodType<PlanStatus> = z.enum([
+  "pending",
+  "open",
+  "closed",
+  "revoked",
+  "expired",
+  "rejected",
+]);
+
+export const planAnswerSchema: z.ZodType<PlanAnswer> = z.object({
+  planId: serverIdSchema,
+  status: planStatusSchema,
+  agentId: serverIdSchema,
+  user: z.string(),
+  task: taskSchema,
+  plan: planSchema,
+  createdAt: momentSchema,
+  expiresAt: secondsSchema.exactOptional(),
+  seq: countSchema,
+  reason: commentSchema.exactOptional(),
+});
+
+export const revokePlanBodySchema: z.ZodType<RevokePlanBody> = closedObject({ reason: commentSchema.exactOptional() });
+
+export const leaseBodySchema: z.ZodType<LeaseBody> = closedObject({ holder });
+
+export const leaseAnswerSchema: z.ZodType<LeaseAnswer> = z.object(lease);
+
+export const resumePlanBodySchema: z.ZodType<ResumePlanBody> = closedObject({
+  holder,
+  clientKey: boundKeySchema.exactOptional(),
+});
+
+const openHold: z.ZodType<OpenHold> = z.object({
+  holdId: serverIdSchema,
+  decisionSeq: countSchema,
+  callId: z.string(),
+  tool: z.string(),
+  digest: digestSchema,
+  status: z.enum(["pending", "approved"]),
+  expiresAt: secondsSchema,
+});
+
+export const resumedPlanAnswerSchema: z.ZodType<ResumedPlanAnswer> = z.object({
+  ...signedPlan,
+  ...lease,
+  taskDigest: digestSchema,
+  used: z.array(countSchema),
+  spent: spentSchema,
+  seq: countSchema,
+  head: headSchema,
+  openHolds: z.array(openHold),
+});
+
+const OVER = ["plan_closed", "plan_expired", "plan_revoked"] as const;
+
+/** Signing plans, and what becomes of them. */
+export const planEndpoints: {
+  readonly signPlan: Endpoint<SignPlanBody, SignedPlanAnswer | PendingPlanAnswer>;
+  readonly refreshPlan: Endpoint<undefined, SignedPlanAnswer>;
+  readonly revokePlan: Endpoint<RevokePlanBody, PlanAnswer>;
+  readonly getPlan: Endpoint<undefined, PlanAnswer>;
+  readonly leasePlan: Endpoint<LeaseBody, LeaseAnswer>;
+  readonly resumePlan: Endpoint<ResumePlanBody, ResumedPlanAnswer>;
+} = {
+  signPlan: {
+    method: "POST",
+    path: "/v1/plans",
+    summary: "Signs a plan for a person and a task, or holds it for a person to approve",
+    auth: ["agent"],
+    body: signPlanBodySchema,
+    maxBodyBytes: 8_388_608,
+    answers: { 201: signedPlanAnswerSchema, 202: pendingPlanAnswerSchema },
+    problems: ["invalid_plan", "unknown_user", "user_not_allowed", "no_policy"],
+  },
+  refreshPlan: {
+    method: "POST",
+    path: "/v1/plans/{planId}/refresh",
+    summary: "Signs a plan again, with the person and the policy as they are now",
+    auth: ["agent"],
+    answers: { 201: signedPlanAnswerSchema },
+    problems: [...OVER, "plan_pending", "plan_rejected", "unknown_user", "user_not_allowed"],
+  },
+  revokePlan: {
+    method: "POST",
+    path: "/v1/plans/{planId}/revoke",
+    summary: "Revokes a plan: none of its calls is allowed from here on",
+    auth: ["agent", "admin"],
+    body: revokePlanBodySchema,
+    answers: { 200: planAnswerSchema },
+    problems: ["plan_closed"],
+  },
+  getPlan: {
+    method: "GET",
+    path: "/v1/plans/{planId}",
+    summary: "What the server knows of a plan",
+    auth: ["agent", "person"],
+    answers: { 200: planAnswerSchema },
+  },
+  leasePlan: {
+    method: "POST",
+    path: "/v1/plans/{planId}/lease",
+    summary: "Makes one process the only one that works on a plan, for a while",
+    auth: ["agent"],
+    body: leaseBodySchema,
+    answers: { 200: leaseAnswerSchema },
+    problems: [...OVER, "lease_held"],
+  },
+  resumePlan: {
+    method: "POST",
+    path: "/v1/plans/{planId}/resume",
+    summary: "Takes the lease and gives the plan back, with its counts and its open holds",
+    auth: ["agent"],
+    body: resumePlanBodySchema,
+    answers: { 200: resumedPlanAnswerSchema },
+    problems: [...OVER, "plan_pending", "plan_rejected", "lease_held", "unknown_user", "user_not_allowed"],
+  },
+};
