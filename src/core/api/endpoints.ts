@@ -2,6 +2,7 @@ import { agentEndpoints } from "./agents.ts";
 import { auditEndpoints } from "./audit.ts";
 import { callEndpoints } from "./calls.ts";
 import { holdEndpoints } from "./holds.ts";
+import { leaseEndpoints } from "./leases.ts";
 import { peopleEndpoints } from "./people.ts";
 import { planEndpoints } from "./plans.ts";
 import { policyEndpoints } from "./policies.ts";
@@ -11,6 +12,7 @@ import { webhookEndpoints } from "./webhooks.ts";
 
 /** Everything that can be asked of the server, by the name of what is done. */
 export const endpoints: typeof planEndpoints &
+  typeof leaseEndpoints &
   typeof callEndpoints &
   typeof holdEndpoints &
   typeof auditEndpoints &
@@ -21,6 +23,7 @@ export const endpoints: typeof planEndpoints &
   typeof signingKeyEndpoints &
   typeof systemEndpoints = Object.freeze({
   ...planEndpoints,
+  ...leaseEndpoints,
   ...callEndpoints,
   ...holdEndpoints,
   ...auditEndpoints,

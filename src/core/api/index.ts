@@ -24,6 +24,7 @@ export { describeApi } from "./describe-api.ts";
 export * from "./endpoint.ts";
 export { endpoints } from "./endpoints.ts";
 export * from "./holds.ts";
+export * from "./leases.ts";
 export * from "./parameters.ts";
 export * from "./people.ts";
 export * from "./plans.ts";

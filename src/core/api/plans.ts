@@ -1,12 +1,11 @@
 import { z } from "zod";
-import type { Spent } from "../budget.ts";
 import { MAX_TOKEN_CHARACTERS } from "../claims.ts";
 import { countSchema, digestSchema, secondsSchema } from "../fields.ts";
 import { type Plan, planSchema } from "../plan.ts";
 import { closedObject, namedValues } from "../schema.ts";
 import { boundKeySchema, type PublicKey } from "../signing-key.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { commentSchema, headSchema, momentSchema, personSchema, serverIdSchema, spentSchema } from "./values.ts";
+import { commentSchema, momentSchema, personSchema, serverIdSchema } from "./values.ts";
 
 /** What the user asked for. `material` is text that the user passed on and did not write: no plan is made from it. */
 export interface Task {
@@ -78,46 +77,6 @@ export interface RevokePlanBody {
   readonly reason?: string;
 }
 
-export interface LeaseBody {
-  /** Of the process that works on the plan, as it likes: another one gets `lease_held`. */
-  readonly holder: string;
-}
-
-export interface LeaseAnswer {
-  /** Milliseconds since the epoch. Asked again before, the lease goes on. */
-  readonly leaseUntil: number;
-}
-
-export interface ResumePlanBody extends LeaseBody {
-  /** A new key for the client's batches, if the one of the signing is not at hand: the new token names it. */
-  readonly clientKey?: PublicKey;
-}
-
-/** A hold of a plan that still waits, or was decided and not used. */
-export interface OpenHold {
-  readonly holdId: string;
-  readonly decisionSeq: number;
-  readonly callId: string;
-  readonly tool: string;
-  readonly digest: string;
-  readonly status: "pending" | "approved";
-  /** Seconds since the epoch. */
-  readonly expiresAt: number;
-}
-
-/** A plan to go on with, counts and all: from the server's records, and never from messages. */
-export interface ResumedPlanAnswer extends SignedPlanAnswer, LeaseAnswer {
-  readonly taskDigest: string;
-  /** How many calls each step has taken. */
-  readonly used: readonly number[];
-  /** What the plan has taken from its session budget. */
-  readonly spent: Spent;
-  /** Of the audit entry that the server expects next, and the digest of the last that it has. */
-  readonly seq: number;
-  readonly head: string | null;
-  readonly openHolds: readonly OpenHold[];
-}
-
 const words = z.string().max(1_000_000);
 
 export const taskSchema: z.ZodType<Task> = closedObject({
@@ -139,17 +98,22 @@ export const signPlanBodySchema: z.ZodType<SignPlanBody> = closedObject({
 });
 
 const token = z.string().min(1).max(MAX_TOKEN_CHARACTERS);
-const signedPlan = {
+/** The fields of {@link signedPlanAnswerSchema}, for answers that have more. */
+export const signedPlanFields: {
+  readonly planId: z.ZodType<string>;
+  readonly plan: z.ZodType<Plan>;
+  readonly token: z.ZodType<string>;
+  readonly expiresAt: z.ZodType<number>;
+  readonly serverTime: z.ZodType<number>;
+} = {
   planId: serverIdSchema,
   plan: planSchema,
   token,
   expiresAt: secondsSchema,
   serverTime: momentSchema,
 };
-const lease = { leaseUntil: momentSchema };
-const holder = z.string().min(1).max(200);
 
-export const signedPlanAnswerSchema: z.ZodType<SignedPlanAnswer> = z.object(signedPlan);
+export const signedPlanAnswerSchema: z.ZodType<SignedPlanAnswer> = z.object(signedPlanFields);
 
 export const pendingPlanAnswerSchema: z.ZodType<PendingPlanAnswer> = z.object({
   planId: serverIdSchema,
@@ -182,37 +146,12 @@ export const planAnswerSchema: z.ZodType<PlanAnswer> = z.object({
 
 export const revokePlanBodySchema: z.ZodType<RevokePlanBody> = closedObject({ reason: commentSchema.exactOptional() });
 
-export const leaseBodySchema: z.ZodType<LeaseBody> = closedObject({ holder });
-
-export const leaseAnswerSchema: z.ZodType<LeaseAnswer> = z.object(lease);
-
-export const resumePlanBodySchema: z.ZodType<ResumePlanBody> = closedObject({
-  holder,
-  clientKey: boundKeySchema.exactOptional(),
-});
-
-const openHold: z.ZodType<OpenHold> = z.object({
-  holdId: serverIdSchema,
-  decisionSeq: countSchema,
-  callId: z.string(),
-  tool: z.string(),
-  digest: digestSchema,
-  status: z.enum(["pending", "approved"]),
-  expiresAt: secondsSchema,
-});
-
-export const resumedPlanAnswerSchema: z.ZodType<ResumedPlanAnswer> = z.object({
-  ...signedPlan,
-  ...lease,
-  taskDigest: digestSchema,
-  used: z.array(countSchema),
-  spent: spentSchema,
-  seq: countSchema,
-  head: headSchema,
-  openHolds: z.array(openHold),
-});
-
-const OVER = ["plan_closed", "plan_expired", "plan_revoked"] as const;
+/** The problems of a plan that is over. */
+export const OVER: readonly ["plan_closed", "plan_expired", "plan_revoked"] = [
+  "plan_closed",
+  "plan_expired",
+  "plan_revoked",
+];
 
 /** Signing plans, and what becomes of them. */
 export const planEndpoints: {
@@ -220,8 +159,6 @@ export const planEndpoints: {
   readonly refreshPlan: Endpoint<undefined, SignedPlanAnswer>;
   readonly revokePlan: Endpoint<RevokePlanBody, PlanAnswer>;
   readonly getPlan: Endpoint<undefined, PlanAnswer>;
-  readonly leasePlan: Endpoint<LeaseBody, LeaseAnswer>;
-  readonly resumePlan: Endpoint<ResumePlanBody, ResumedPlanAnswer>;
 } = {
   signPlan: {
     method: "POST",
@@ -256,23 +193,5 @@ export const planEndpoints: {
     summary: "What the server knows of a plan",
     auth: ["agent", "person"],
     answers: { 200: planAnswerSchema },
-  },
-  leasePlan: {
-    method: "POST",
-    path: "/v1/plans/{planId}/lease",
-    summary: "Makes one process the only one that works on a plan, for a while",
-    auth: ["agent"],
-    body: leaseBodySchema,
-    answers: { 200: leaseAnswerSchema },
-    problems: [...OVER, "lease_held"],
-  },
-  resumePlan: {
-    method: "POST",
-    path: "/v1/plans/{planId}/resume",
-    summary: "Takes the lease and gives the plan back, with its counts and its open holds",
-    auth: ["agent"],
-    body: resumePlanBodySchema,
-    answers: { 200: resumedPlanAnswerSchema },
-    problems: [...OVER, "plan_pending", "plan_rejected", "lease_held", "unknown_user", "user_not_allowed"],
   },
 };
