@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe } from "vitest";
+import { describeConcurrency } from "./store-conformance/concurrency.ts";
 import { describeHolds } from "./store-conformance/holds.ts";
+import { describeHostile } from "./store-conformance/hostile.ts";
+import { describeOpening } from "./store-conformance/opening.ts";
 import { describePlans } from "./store-conformance/plans.ts";
 import { describeRegistry } from "./store-conformance/registry.ts";
 import type { CreateDatabase, TestDatabase } from "./stores.ts";
@@ -17,5 +20,8 @@ export function describeStore(name: string, createDatabase: CreateDatabase): voi
     describePlans(open);
     describeHolds(open);
     describeRegistry(open);
+    describeHostile(open);
+    describeConcurrency(open);
+    describeOpening(createDatabase);
   });
 }

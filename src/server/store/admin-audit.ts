@@ -3,7 +3,7 @@ import { digest, type JsonObject } from "../../core/index.ts";
 import { type Database, transact } from "./database.ts";
 import { readJson, writeJson } from "./json-text.ts";
 import { checkLimit } from "./page.ts";
-import { checkNames } from "./parameters.ts";
+import { checkNames, checkParameters } from "./parameters.ts";
 import type { AdminAuditRow } from "./schema.ts";
 
 /** What an administrator did. */
@@ -41,7 +41,9 @@ export class AdminAuditStore {
   }
 
   async append(event: AdminEvent): Promise<AdminEntry> {
-    checkNames({ actor: event.actor, action: event.action, target: event.target });
+    const { actor, action, target } = event;
+    checkNames({ actor, action, target });
+    checkParameters([actor, action, target]);
     return transact(this.#database, async (query) => {
       // A lock on rows would not do: the first two have none to meet on.
       if (this.#database.kind === "postgres") await sql`LOCK TABLE admin_audit IN EXCLUSIVE MODE`.execute(query);

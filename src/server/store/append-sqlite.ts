@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely } from "kysely";
 import { type AppendToPlan, type AppendValues, toAppendValues } from "./append.ts";
-import type { Database } from "./database.ts";
+import { type Database, storeError } from "./database.ts";
 import type { Tables } from "./schema.ts";
 
 interface Waiting {
@@ -9,27 +9,32 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** As many as are written before others that want the database have their turn. */
+const MAX_GROUP = 256;
+
 /**
  * Appends in IMMEDIATE transactions, each with all that wait when it begins: many appends share one sync of the disk.
  * An append is a savepoint inside, so that one that fails takes no other with it, and none is answered before the commit.
  */
 export function createSqliteAppend({ query }: Pick<Database, "query">): AppendToPlan {
-  let waiting: Waiting[] = [];
-  const flush = (): Promise<void> =>
-    query.connection().execute(async (connection) => {
-      const group = waiting;
-      waiting = [];
-      await appendGroup(connection, group);
-    });
+  const waiting: Waiting[] = [];
+  let isAwaited = false;
+  const flush = async (): Promise<void> => {
+    isAwaited = false;
+    while (waiting.length > 0) {
+      await query.connection().execute((connection) => appendGroup(connection, waiting.splice(0, MAX_GROUP)));
+    }
+  };
   return async (planId, append) => {
     const values = toAppendValues(planId, append);
     return await new Promise<boolean>((resolve, reject) => {
       waiting.push({ values, resolve, reject });
-      if (waiting.length > 1) return;
+      if (isAwaited) return;
+      isAwaited = true;
       // After the events that are there already: their appends come along.
       setImmediate(() => {
         flush().catch((error) => {
-          for (const one of waiting.splice(0)) one.reject(error);
+          for (const one of waiting.splice(0)) one.reject(storeError(error));
         });
       });
     });

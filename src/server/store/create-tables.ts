@@ -31,6 +31,8 @@ export function createTables(kind: DatabaseKind): readonly string[] {
     // Nothing that changes with every call is in an index: PostgreSQL then updates the row in place (HOT).
     "CREATE INDEX plans_newest ON plans (created_at, id)",
     "CREATE INDEX plans_agent ON plans (agent_id, created_at, id)",
+    "CREATE INDEX plans_status ON plans (status, created_at, id)",
+    "CREATE INDEX plans_flagged ON plans (created_at, id) WHERE flagged IS NOT NULL",
     "CREATE INDEX plans_user ON plans (user_email, created_at, id)",
     `CREATE TABLE plan_tokens (jti TEXT PRIMARY KEY, plan_id TEXT NOT NULL REFERENCES plans (id), token TEXT NOT NULL,
       created_at ${int} NOT NULL ${end}`,

@@ -93,21 +93,25 @@ export class HoldStore {
   /** Ends those that nobody decided in time, at most 500. @returns what it ended: each hold is returned once, to one caller */
   async expire(now: number): Promise<readonly Hold[]> {
     const { query, kind } = this.#database;
-    const due = query
-      .selectFrom("holds")
-      .select("id")
-      .where("status", "=", "pending")
-      .where("expires_at", "<=", now)
-      .orderBy("expires_at")
-      .limit(MAX_EXPIRED)
-      // Those that another instance has in hand.
-      .$if(kind === "postgres", (some) => some.forUpdate().skipLocked());
     return this.#change(
       query
+        // Once, and not again for each row: it locks what it finds.
+        .with(
+          (name) => name("due").materialized(),
+          (some) =>
+            some
+              .selectFrom("holds")
+              .select("id")
+              .where("status", "=", "pending")
+              .where("expires_at", "<=", now)
+              .orderBy("expires_at")
+              .limit(MAX_EXPIRED)
+              // Those that another instance has in hand.
+              .$if(kind === "postgres", (locked) => locked.forUpdate().skipLocked()),
+        )
         .updateTable("holds")
         .set({ status: "expired", decided_at: now })
-        .where("id", "in", due)
-        .where("status", "=", "pending")
+        .where("id", "in", (some) => some.selectFrom("due").select("due.id"))
         .returningAll(),
     );
   }

@@ -1,5 +1,5 @@
 import { closeSync, mkdirSync, openSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
 /**
@@ -7,12 +7,14 @@ import type { DatabaseSync } from "node:sqlite";
  * with 0700, the file with 0600; SQLite gives its companions (`-wal`, `-shm`) the mode of the file.
  */
 export function openSqliteFile(path: string): DatabaseSync {
-  if (path !== ":memory:") {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    closeSync(openSync(path, "a", 0o600));
+  // The whole path, because SQLite takes what begins with `file:` for a URL with options in it.
+  const file = path === ":memory:" ? path : resolve(path);
+  if (file !== ":memory:") {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    closeSync(openSync(file, "a", 0o600));
   }
   const { DatabaseSync } = loadSqlite();
-  return new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+  return new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
 }
 
 /** How long SQLite itself waits for another process: the event loop stands still meanwhile, so it is short. */

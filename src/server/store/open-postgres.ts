@@ -48,6 +48,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     };
     const signals = await PostgresSignals.open({ Client: pg.Client, config, channel, send });
     const close = async (): Promise<void> => {
+      await pool.drain();
       await signals.close();
       await query.destroy();
     };

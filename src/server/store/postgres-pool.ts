@@ -13,6 +13,8 @@ export class CheckedPool implements PostgresPool {
   readonly #setUp: string;
   /** Kysely knows a connection by its object, so each has one for as long as it lives. */
   readonly #clients = new WeakMap<PoolClient, CheckedClient>();
+  readonly #drained: (() => void)[] = [];
+  #users = 0;
 
   constructor(pool: Pool, { setUp }: { readonly setUp: string }) {
     this.#pool = pool;
@@ -22,12 +24,19 @@ export class CheckedPool implements PostgresPool {
   }
 
   async connect(): Promise<PostgresPoolClient> {
+    this.#users += 1;
     try {
       const client = await this.#pool.connect();
       return this.#clients.get(client) ?? (await this.#prepare(client));
     } catch (error) {
+      this.#leave();
       throw storeError(error);
     }
+  }
+
+  /** Waits for those that have a connection or wait for one. Kysely turns the latter away once it is closed. */
+  async drain(): Promise<void> {
+    if (this.#users > 0) await new Promise<void>((resolve) => this.#drained.push(resolve));
   }
 
   async end(): Promise<void> {
@@ -43,17 +52,25 @@ export class CheckedPool implements PostgresPool {
       client.release(true);
       throw error;
     }
-    const checked = new CheckedClient(client);
+    const checked = new CheckedClient(client, () => this.#leave());
     this.#clients.set(client, checked);
     return checked;
+  }
+
+  #leave(): void {
+    this.#users -= 1;
+    if (this.#users > 0) return;
+    for (const resolve of this.#drained.splice(0)) resolve();
   }
 }
 
 class CheckedClient implements PostgresPoolClient {
   readonly #client: PoolClient;
+  readonly #onRelease: () => void;
 
-  constructor(client: PoolClient) {
+  constructor(client: PoolClient, onRelease: () => void) {
     this.#client = client;
+    this.#onRelease = onRelease;
   }
 
   query<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
@@ -75,6 +92,7 @@ class CheckedClient implements PostgresPoolClient {
 
   release(destroy?: boolean): void {
     this.#client.release(destroy);
+    this.#onRelease();
   }
 }
 

@@ -56,6 +56,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 function createStore(database: Database): Store {
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closed ??= database.close();
+    return closed;
+  };
   return {
     adminAudit: new AdminAuditStore(database),
     agents: new AgentStore(database),
@@ -73,6 +78,6 @@ function createStore(database: Database): Store {
     health: async () => {
       await sql`SELECT version FROM intentlock_schema`.execute(database.query);
     },
-    close: () => database.close(),
+    close,
   };
 }

@@ -70,13 +70,14 @@ export class WebhookStore {
   async takeDue({ now, limit, leaseMs }: { now: number; limit: number; leaseMs: number }): Promise<DueDelivery[]> {
     const { query, kind } = this.#database;
     const { rows } = await sql<DueDelivery>`
-      UPDATE webhook_deliveries SET attempts = attempts + 1, next_attempt_at = ${now + leaseMs}
-      WHERE next_attempt_at <= ${now} AND id IN (
+      WITH due AS MATERIALIZED (
         SELECT d.id FROM webhook_deliveries AS d JOIN webhooks AS w ON w.id = d.webhook_id
         WHERE d.next_attempt_at <= ${now} AND w.disabled_at IS NULL
         ORDER BY d.next_attempt_at, d.id LIMIT ${limit}
         ${kind === "postgres" ? sql`FOR UPDATE OF d SKIP LOCKED` : sql``}
       )
+      UPDATE webhook_deliveries SET attempts = attempts + 1, next_attempt_at = ${now + leaseMs}
+      WHERE id IN (SELECT id FROM due)
       RETURNING id, hold_id AS "holdId", attempts,
         (SELECT url FROM webhooks WHERE webhooks.id = webhook_id) AS url,
         (SELECT secret FROM webhooks WHERE webhooks.id = webhook_id) AS secret`.execute(query);
