@@ -1,17 +1,15 @@
 /**
- * What a lock adds to one tool call, in each framework, with a gate that says yes at once. Run: `npm run bench:adapters`.
- * See README.md.
+ * What a lock adds to one tool call, and to the start of a run, in each framework, with a gate that says yes at once.
+ * Run: `npm run bench:adapters`. See README.md.
  */
 import { frameworks, type Kind } from "./adapters/frameworks.ts";
-import { printOverheads } from "./adapters/report.ts";
+import { type Measurement, printOverheads } from "./adapters/report.ts";
 
 const CALLS = 200;
-const ROUNDS = 15;
-const WARM_UP = 3;
+const ROUNDS = 25;
+const WARM_UP = 5;
 
-type Times = Readonly<Record<Kind, number[]>>;
-
-const measured = new Map<string, Times>();
+const measured = new Map<string, Record<Kind, Measurement[]>>();
 for (let round = -WARM_UP; round < ROUNDS; round++) {
   for (const { name, prepare } of frameworks) {
     const times = measured.get(name) ?? { bare: [], idle: [], locked: [] };
@@ -22,12 +20,16 @@ for (let round = -WARM_UP; round < ROUNDS; round++) {
     const order = [...kinds.slice(first), ...kinds.slice(0, first)];
     for (const kind of order) {
       const run = await prepare(kind, CALLS);
-      const started = performance.now();
-      await run();
-      const perCallUs = ((performance.now() - started) * 1000) / CALLS;
-      if (round >= 0) times[kind].push(perCallUs);
+      globalThis.gc?.();
+      const begun = performance.now();
+      let firstStep = begun;
+      await run(() => {
+        firstStep = performance.now();
+      });
+      const perCallUs = ((performance.now() - firstStep) * 1000) / CALLS;
+      if (round >= 0) times[kind].push({ perCallUs, startUs: (firstStep - begun) * 1000 });
     }
   }
 }
-console.log(`One tool call, in µs, in a run of ${CALLS} with ten a step; medians of ${ROUNDS} rounds\n`);
+console.log(`In µs, runs of ${CALLS} calls with ten a step; medians of ${ROUNDS} rounds\n`);
 printOverheads(measured);

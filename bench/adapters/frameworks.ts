@@ -21,10 +21,13 @@ import { YesGate } from "./yes-gate.ts";
 /** Without a lock; with what the lock hangs itself into, doing nothing; with the lock. */
 export type Kind = "bare" | "idle" | "locked";
 
-/** A framework: `prepare` makes a run of so many calls, one after the other in one step each of ten. */
+/** A run that was prepared. The model is told when it is asked for the first time: what is before is the run's start. */
+export type Run = (onFirstStep: () => void) => Promise<unknown>;
+
+/** A framework: `prepare` makes a run of so many calls, in steps of ten. */
 interface Measured {
   readonly name: string;
-  readonly prepare: (kind: Kind, calls: number) => Promise<() => Promise<unknown>>;
+  readonly prepare: (kind: Kind, calls: number) => Promise<Run>;
 }
 
 const USER = "alice@acme.dev";
@@ -45,11 +48,14 @@ export const frameworks: readonly Measured[] = [
     name: "Vercel AI SDK",
     prepare: async (kind, calls) => {
       const tools = { pay: aiTool({ ...FIELDS, inputSchema: SCHEMA, execute: async () => "paid" }) };
-      const model = aiModel(calls);
+      const { model, onFirstStep } = aiModel(calls);
       const options = { gate: new YesGate(), user: USER, task: TASK, plan: PLAN };
       const idle = kind === "idle" ? { toolApproval: () => undefined, repairToolCall: async () => null } : {};
       const settings = kind === "locked" ? (await withIntentlock(tools, options)).settings : { tools, ...idle };
-      return async () => await generateText({ model, ...settings, prompt: TASK, stopWhen: isStepCount(calls) });
+      return async (listener) => {
+        onFirstStep(listener);
+        return await generateText({ model, ...settings, prompt: TASK, stopWhen: isStepCount(calls) });
+      };
     },
   },
   {
@@ -61,11 +67,17 @@ export const frameworks: readonly Measured[] = [
       const config = { recursionLimit: calls };
       if (kind !== "locked") {
         const agent = createAgent({ model, tools, middleware: kind === "idle" ? [idleMiddleware] : [] });
-        return async () => await agent.invoke(input, config);
+        return async (listener) => {
+          model.onFirstStep = listener;
+          return await agent.invoke(input, config);
+        };
       }
       const agent = createAgent({ model, tools, middleware: [intentlockMiddleware({ gate: new YesGate() })] });
       const context = { intentlock: { user: USER, task: TASK, plan: PLAN } };
-      return async () => await agent.invoke(input, { ...config, context });
+      return async (listener) => {
+        model.onFirstStep = listener;
+        return await agent.invoke(input, { ...config, context });
+      };
     },
   },
   {
@@ -74,8 +86,12 @@ export const frameworks: readonly Measured[] = [
       const tools = [langchainTool(async () => "paid", FIELDS)];
       const options = { gate: new YesGate(), user: USER, task: TASK, plan: PLAN, tools: describeTools(tools) };
       const given = kind === "locked" ? lockLangchainTools(tools, { session: await startSession(options) }) : tools;
-      const graph = createReactAgent({ llm: new ChatModel(calls), tools: given });
-      return async () => await graph.invoke({ messages: [{ role: "user", content: TASK }] }, { recursionLimit: calls });
+      const llm = new ChatModel(calls);
+      const graph = createReactAgent({ llm, tools: given });
+      return async (listener) => {
+        llm.onFirstStep = listener;
+        return await graph.invoke({ messages: [{ role: "user", content: TASK }] }, { recursionLimit: calls });
+      };
     },
   },
   {
@@ -84,13 +100,17 @@ export const frameworks: readonly Measured[] = [
       const execute = async (): Promise<string> => "paid";
       const tools = { pay: createTool({ id: "pay", description: "Pays", inputSchema: SCHEMA, execute }) };
       const gate = new YesGate();
-      const config = { id: "agent", name: "agent", instructions: "You pay.", model: aiModel(calls) as never };
+      const { model, onFirstStep } = aiModel(calls);
+      const config = { id: "agent", name: "agent", instructions: "You pay.", model: model as never };
       const locked = { tools: lockMastraTools(tools, { gate }), ...intentlockAgent({ gate }) };
       const parts = { bare: { tools }, idle: { tools, ...idleAgent }, locked };
       const agent = new Agent({ ...config, ...parts[kind] });
       const requestContext = new RequestContext();
       requestContext.set("intentlock", { user: USER, task: TASK, plan: PLAN });
-      return async () => await agent.generate(TASK, { requestContext, maxSteps: calls });
+      return async (listener) => {
+        onFirstStep(listener);
+        return await agent.generate(TASK, { requestContext, maxSteps: calls });
+      };
     },
   },
 ];
@@ -112,12 +132,14 @@ const idleAgent = {
 };
 
 /** A model that makes so many calls, and is done. */
-function aiModel(calls: number): MockLanguageModelV4 {
+function aiModel(calls: number): { model: MockLanguageModelV4; onFirstStep: (listener: () => void) => void } {
   let step = 0;
+  let first: (() => void) | undefined;
   const none = { total: 0, noCache: 0, cacheRead: 0, cacheWrite: 0 };
   const usage = { inputTokens: none, outputTokens: { total: 0, text: 0, reasoning: 0 } };
-  return new MockLanguageModelV4({
+  const model = new MockLanguageModelV4({
     doGenerate: async (_options: LanguageModelV4CallOptions) => {
+      if (step === 0) first?.();
       const isDone = step++ >= calls / PER_STEP;
       const content: LanguageModelV4Content[] = isDone
         ? [{ type: "text", text: "done" }]
@@ -131,11 +153,18 @@ function aiModel(calls: number): MockLanguageModelV4 {
       return { content, finishReason, usage, warnings: [] };
     },
   });
+  return {
+    model,
+    onFirstStep: (listener) => {
+      first = listener;
+    },
+  };
 }
 
 class ChatModel extends BaseChatModel {
   readonly #calls: number;
   #step = 0;
+  onFirstStep: (() => void) | undefined;
 
   constructor(calls: number) {
     super({});
@@ -151,6 +180,7 @@ class ChatModel extends BaseChatModel {
   }
 
   async _generate(_messages: BaseMessage[]) {
+    if (this.#step === 0) this.onFirstStep?.();
     const isDone = this.#step++ >= this.#calls / PER_STEP;
     const tool_calls = idsOf(this.#step).map((id) => ({ type: "tool_call" as const, id, name: "pay", args: ARGS }));
     const message = isDone ? new AIMessage("done") : new AIMessage({ content: "", tool_calls });

@@ -28,8 +28,35 @@ export class JsonProblem extends Error {
   }
 }
 
-/** What {@link freezeJson} made, with the most bytes that its JSON text can have. */
-const frozen = new WeakMap<object, number>();
+/** Gives the object that it is given instead of a new one, so that a class below can put a private field into it. */
+const Given: new (value: object) => object = class {
+  constructor(value: object) {
+    // biome-ignore lint/correctness/noConstructorReturn: this is what it is for
+    return value;
+  }
+};
+
+/**
+ * Marks what {@link freezeJson} made, with the most bytes that its JSON text can have. In a private field: nobody else can
+ * set or see it, and unlike a WeakMap it costs the garbage collector nothing.
+ */
+class Frozen extends Given {
+  readonly #most: number;
+
+  private constructor(value: object, most: number) {
+    super(value);
+    this.#most = most;
+  }
+
+  static mark(value: object, most: number): void {
+    new Frozen(value, most);
+  }
+
+  /** Undefined for every other value. */
+  static sizeOf(value: unknown): number | undefined {
+    return typeof value === "object" && value !== null && #most in value ? value.#most : undefined;
+  }
+}
 
 /**
  * Copies a value that nobody vouches for into strict JSON: own enumerable string keys of plain objects, arrays without
@@ -42,7 +69,7 @@ const frozen = new WeakMap<object, number>();
  */
 export function copyJson(value: unknown, maxBytes: number = MAX_JSON_BYTES): Json {
   // The way that calls through a gate take: their arguments are frozen.
-  const known = typeof value === "object" && value !== null ? frozen.get(value) : undefined;
+  const known = Frozen.sizeOf(value);
   if (known !== undefined && known <= maxBytes) return value as Json;
   return copySized(value, { maxBytes, omitUndefined: false }).copy;
 }
@@ -109,7 +136,7 @@ interface SizedCopy {
 
 /** The copy and the most bytes of its text. What was frozen before is its own copy, but not below every limit. */
 function copySized(value: unknown, { maxBytes, omitUndefined }: CopyOptions): SizedCopy {
-  const known = typeof value === "object" && value !== null ? frozen.get(value) : undefined;
+  const known = Frozen.sizeOf(value);
   const size: Size = { least: 0, most: known ?? 0, maxBytes, omitUndefined };
   try {
     const copy = known === undefined ? copyValue(value, 1, size) : (value as Json);
@@ -240,6 +267,6 @@ function freezeSized({ copy, most }: SizedCopy): Json {
 function freezeDeep(value: Json, most: number): void {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
   for (const item of Object.values(value)) freezeDeep(item, most);
+  Frozen.mark(value, most);
   Object.freeze(value);
-  frozen.set(value, most);
 }

@@ -32,27 +32,22 @@ export function isStructuredTool(tool: ClientTool): tool is StructuredTool {
  */
 export function lockStructuredTool(tool: StructuredTool, gate: Gate): object {
   const { invoke, call } = tool;
-  const check = async (args: unknown, runManager?: RunManager, config?: ToolConfig): Promise<unknown> =>
-    await checkCall(gate, { args, config }, async (checked) => {
-      const result = await tool._call(checked, runManager, withCheckedArgs(config, checked));
-      return await drain(result, runManager);
-    });
-  /** Runs LangChain's own method, on an object of its own, to know of each call whether it came as far as its check. */
-  const run = async (method: unknown, input: unknown, config?: ToolConfig): Promise<unknown> => {
-    let isParsed = false;
-    const once = Object.create(locked, {
-      _call: {
-        value: (...parts: Parameters<typeof check>) => {
-          isParsed = true;
-          return check(...parts);
-        },
-      },
-      call: { value: call },
-    }) as object;
+  const check = async (args: unknown, runManager?: RunManager, config?: ToolConfig): Promise<unknown> => {
     try {
-      return await runWithoutTripwire(async () => await Reflect.apply(method as typeof invoke, once, [input, config]));
+      return await checkCall(gate, { args, config }, async (checked) => {
+        const result = await tool._call(checked, runManager, withCheckedArgs(config, checked));
+        return await drain(result, runManager);
+      });
     } catch (error) {
-      if (isParsed || !(error instanceof langchain.ToolInputParsingException)) throw error;
+      if (error instanceof langchain.ToolInputParsingException) behindParsing.add(error);
+      throw error;
+    }
+  };
+  const run = async (method: unknown, input: unknown, config?: ToolConfig): Promise<unknown> => {
+    try {
+      return await runWithoutTripwire(() => Reflect.apply(method as typeof invoke, inner, [input, config]));
+    } catch (error) {
+      if (!(error instanceof langchain.ToolInputParsingException) || behindParsing.has(error)) throw error;
       throw await refuseCall(gate, { input, config, refusal: { reason: "invalid_args", detail: error.message } });
     }
   };
@@ -65,13 +60,19 @@ export function lockStructuredTool(tool: StructuredTool, gate: Gate): object {
     _call: check,
     ...(tool.func && { func: lockFunction(gate, tool.func) }),
   });
+  // LangChain's `invoke` goes on to its own `call`.
+  const inner = Object.create(locked, { call: { value: call } }) as object;
   return locked;
 }
+
+/** What a tool itself threw, or a tool inside of it: of these calls the arguments were parsed, checked and recorded. */
+const behindParsing = new WeakSet<object>();
 
 /** A tool finds the call in its config, with the arguments as the model wrote them. It gets those that were checked. */
 function withCheckedArgs(config: ToolConfig | undefined, checked: unknown): ToolConfig | undefined {
   if (!config?.toolCall) return config;
-  return { ...config, toolCall: { ...config.toolCall, args: wrapText(checked) } };
+  // LangChain makes this object for the call, and changes it too. A copy costs as much as the check.
+  return Object.assign(config, { toolCall: { ...config.toolCall, args: wrapText(checked) } });
 }
 
 /** The result of a tool that gives parts of it before, as LangChain reads it. */

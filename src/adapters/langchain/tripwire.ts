@@ -50,14 +50,32 @@ const perCall = new Tripwire();
 const before = new WeakMap<object, unknown>();
 
 /** Calls tools for a model: those that are not locked are stopped, and nothing outside of this work notices. */
-export async function runWithTripwire<T>(work: () => Promise<T>): Promise<T> {
-  // What is set after a wait stays in here.
-  await undefined;
+export function runWithTripwire<T>(work: () => Promise<T>): Promise<T> {
   const context = langchain.AsyncLocalStorageProviderSingleton.getInstance();
   const outside: unknown = context.getStore();
-  setTripwire(perCall);
-  before.set(context.getStore() as object, outside);
-  return await runOutsideTools(work);
+  const inside = withTripwire(outside);
+  before.set(inside, outside);
+  return context.run(inside as never, () => runOutsideTools(work)) as Promise<T>;
+}
+
+/** What LangChain's context is with a tripwire alone: where it keeps such things is known to LangChain only. */
+let alone: object | undefined;
+
+/** A context as LangChain would make it of this one: for every call, so without making a run of it once per variable. */
+function withTripwire(outside: unknown): object {
+  alone ??= setApart(undefined);
+  const has = (key: PropertyKey): boolean => Reflect.get(outside as object, key) !== undefined;
+  if (typeof outside !== "object" || outside === null) return { ...alone };
+  if (Reflect.ownKeys(alone).some(has)) return setApart(outside);
+  return { __proto__: Object.getPrototypeOf(outside) as object | null, ...outside, ...alone };
+}
+
+function setApart(outside: unknown): object {
+  const context = langchain.AsyncLocalStorageProviderSingleton.getInstance();
+  return context.run(outside as never, () => {
+    setTripwire(perCall);
+    return context.getStore() as object;
+  }) as object;
 }
 
 /** Runs a locked tool without the tripwire around it, unless somebody else has changed the context since. */

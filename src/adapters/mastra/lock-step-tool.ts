@@ -9,8 +9,19 @@ import type { ToolContext } from "./tool-context.ts";
 /** The fingerprints of tools as the model is told of them, which are made once for a run. */
 const prints = new WeakMap<AnyTool, Promise<string>>();
 
+/** The locked tools of a run, by what they were and are called: Mastra comes with the same ones at each step. */
+const locks = new WeakMap<Session, WeakMap<AnyTool, Map<string, AnyTool>>>();
+
 /** A tool of a step, as Mastra has made it, which may have a lock of its own inside. */
 export function lockStepTool(name: string, tool: AnyTool, session: Session): AnyTool {
+  const tools = locks.get(session) ?? new WeakMap<AnyTool, Map<string, AnyTool>>();
+  const names = tools.get(tool) ?? new Map<string, AnyTool>();
+  const locked = names.get(name) ?? lockAs(name, tool, session);
+  locks.set(session, tools.set(tool, names.set(name, locked)));
+  return locked;
+}
+
+function lockAs(name: string, tool: AnyTool, session: Session): AnyTool {
   const original = Reflect.get(tool, "execute") as (args: unknown, context?: ToolContext) => unknown;
   const providerOptions = brandOptions(name, Reflect.get(tool, "providerOptions"));
   return withProperties(tool, { providerOptions, execute });
