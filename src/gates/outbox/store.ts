@@ -41,6 +41,24 @@ export class Store {
    */
   run(requests: readonly Request[]): Reply[] {
     try {
+      return this.#transact(requests);
+    } catch (error) {
+      // On a full disk, what the log has that the main file has too is room: what was uploaded can be marked so.
+      if (isFull(error) && this.#restartLog()) return this.#runLast(requests);
+      return refuseAll(requests, error);
+    }
+  }
+
+  #runLast(requests: readonly Request[]): Reply[] {
+    try {
+      return this.#transact(requests);
+    } catch (error) {
+      return refuseAll(requests, error);
+    }
+  }
+
+  #transact(requests: readonly Request[]): Reply[] {
+    try {
       this.#begin.run();
       this.#forgetIfChanged();
       const replies = requests.map((request) => this.#answer(request));
@@ -50,8 +68,7 @@ export class Store {
       return replies;
     } catch (error) {
       this.#undo();
-      const message = `The outbox could not store it: ${error instanceof Error ? error.message : String(error)}`;
-      return requests.map(({ id }) => ({ id, failure: { code: "ERR_AUDIT_WRITE", message } }));
+      throw error;
     }
   }
 
@@ -75,6 +92,16 @@ export class Store {
       // As above.
     }
     this.#database.close();
+  }
+
+  /** @returns whether all of the log is in the main file: the next write begins it anew */
+  #restartLog(): boolean {
+    try {
+      const { busy, log, checkpointed } = this.#database.prepare("PRAGMA wal_checkpoint(PASSIVE)").get() ?? {};
+      return busy === 0 && log === checkpointed;
+    } catch {
+      return false;
+    }
   }
 
   #truncateLog(): void {
@@ -149,11 +176,20 @@ export class Store {
       this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
     } catch (error) {
       this.#undo();
-      const { errcode } = error as { errcode?: number };
-      // A full disk: entries can be read and uploaded, and appends say what is wrong.
-      if ((errcode ?? 0) % 256 !== 13) throw error;
+      // Entries can be read and uploaded, and appends say what is wrong.
+      if (!isFull(error)) throw error;
     }
   }
+}
+
+function refuseAll(requests: readonly Request[], error: unknown): Reply[] {
+  const message = `The outbox could not store it: ${error instanceof Error ? error.message : String(error)}`;
+  return requests.map(({ id }) => ({ id, failure: { code: "ERR_AUDIT_WRITE", message } }));
+}
+
+/** SQLITE_FULL: the disk is, or the file may not grow. */
+function isFull(error: unknown): boolean {
+  return ((error as { readonly errcode?: number }).errcode ?? 0) % 256 === 13;
 }
 
 function pause(ms: number): void {
