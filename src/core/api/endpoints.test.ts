@@ -78,6 +78,20 @@ describe("the table of endpoints", () => {
     expect(codes.includes("invalid_request") || (endpoint.method === "GET" && !endpoint.query)).toBe(true);
   });
 
+  test("uses every problem, but the one of paths", () => {
+    const used = new Set(all.flatMap(([, endpoint]) => problemsOf(endpoint)));
+    expect(Object.keys(PROBLEMS).filter((code) => !used.has(code as "internal"))).toEqual(["method_not_allowed"]);
+    expect(problemsOf(endpoints.uploadAudit)).toEqual(
+      expect.arrayContaining([
+        "audit_gap",
+        "audit_fork",
+        "audit_rewritten",
+        "batch_signature_invalid",
+        "entry_invalid",
+      ]),
+    );
+  });
+
   test("lets nobody but administrators administer, and nobody but people decide", () => {
     const mayOf = (kind: string) => all.filter(([, { auth }]) => auth.includes(kind as "agent")).map(([name]) => name);
     expect(mayOf("agent")).toEqual([
