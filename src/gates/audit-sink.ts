@@ -1,12 +1,14 @@
-import type { AuditEntry } from "../core/index.ts";
+import type { AuditEntry, ChainHead } from "../core/index.ts";
 
 /** Where audit entries go. */
 export interface AuditSink {
   /**
    * Stores entries of one plan, all or none, before it returns. A sink that cannot throws, and the calls that the
    * entries are about do not run; the same numbers come again with the next attempt.
+   *
+   * @param head the end of the plan's chain with these entries, for sinks that check it
    */
-  append(entries: readonly AuditEntry[]): void | Promise<void>;
+  append(entries: readonly AuditEntry[], head?: ChainHead): void | Promise<void>;
   close?(): void | Promise<void>;
 }
 

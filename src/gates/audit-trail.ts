@@ -77,7 +77,7 @@ export class AuditTrail {
       }
     }
     if (entries.length === 0) return;
-    await this.#sink?.append(entries);
+    await this.#sink?.append(entries, head);
     this.#head = head;
     for (const [index, { resolve }] of chained.entries()) resolve((entries[index] as AuditEntry).seq);
   }

@@ -1,4 +1,4 @@
-import type { Decision, GateCall, HoldDecision, Outcome, Plan, SignedPlan, Task } from "../core/index.ts";
+import type { BlockReason, Decision, GateCall, HoldDecision, Outcome, Plan, SignedPlan, Task } from "../core/index.ts";
 
 // What travels to a server too is in core.
 export type { GateCall, Outcome, SignedPlan, Task } from "../core/index.ts";
@@ -14,13 +14,33 @@ export interface SignRequest {
   readonly plan: Plan;
   /** The fingerprint of every tool that there is, by its name. */
   readonly tools: Readonly<Record<string, string>>;
+  /** A person has to see the plan before it is signed. Only with a server, which may want it whatever is asked. */
+  readonly approvePlan?: boolean;
+  /** Gives up waiting for a person. */
+  readonly signal?: AbortSignal;
+  /** Hears of trouble with this plan for as long as there is any. */
+  readonly listener?: GateListener;
 }
 
-/** What became of a hold. */
+/** Trouble with a plan that does not stop the gate, or that is behind a block. */
+export interface GateTrouble {
+  /**
+   * What is wrong, for programs: the `code` of the server's problem, of the error, or `clock_skew` for a clock that is
+   * off from the server's.
+   */
+  readonly code: string;
+  readonly message: string;
+  readonly cause?: unknown;
+}
+
+export type GateListener = (trouble: GateTrouble) => void;
+
+/** What became of a hold. `blocked`: nobody was asked, or the answer did not come, for this reason. */
 export type HoldResolution =
   | { readonly status: "approved"; readonly approval: string; readonly approvedBy: string }
   | { readonly status: "rejected"; readonly comment?: string }
-  | { readonly status: "timeout" };
+  | { readonly status: "timeout" }
+  | { readonly status: "blocked"; readonly reason: BlockReason; readonly detail: string };
 
 /**
  * Signs plans and decides about calls. `check` and `peek` never reject: trouble of any kind is a block. The other
@@ -35,7 +55,7 @@ export interface Gate {
   check(plan: SignedPlan, call: GateCall): Promise<Decision>;
   /** What `check` would say. Changes nothing and is not recorded. */
   peek(plan: SignedPlan, call: GateCall): Promise<Decision>;
-  /** Waits for a person. */
+  /** Asks a person and waits for them. @param hold the very decision that `check` gave */
   awaitHold(
     hold: HoldDecision,
     options: { readonly signal?: AbortSignal; readonly timeoutMs: number },

@@ -1,6 +1,7 @@
 import { isNamed } from "../core/call.ts";
 import {
   type AllowDecision,
+  type Approval,
   type BlockDecision,
   type Call,
   check,
@@ -8,6 +9,7 @@ import {
   type DecisionRecord,
   digestCall,
   type Evidence,
+  IntentlockError,
   MAX_ARGS_BYTES,
   type OpenedToken,
 } from "../core/index.ts";
@@ -28,6 +30,12 @@ interface DecideOptions {
   readonly ledger: LocalLedger;
   readonly redact: boolean;
   readonly elapsedUs: () => number;
+  /** There are people to ask about a held call. */
+  readonly holds: boolean;
+  /** Of a person, claimed for this call. */
+  readonly approval: Approval | undefined;
+  /** The call is refused, whatever `check()` says. */
+  readonly refusal: GateCall["refusal"];
 }
 
 /** Decides about a call of a plan; between the look at the counts and the reservation nothing else runs. */
@@ -35,10 +43,13 @@ export async function decideLocally(state: PlanState, given: GateCall, options: 
   const { opened, now, ledger, reserve, elapsedUs } = options;
   const call = snapshotCall(given);
   const email = opened.valid ? opened.claims.sub : "";
-  const evidence = ledger.budget && { ledger: ledger.read(state.spent, email, now) };
+  const budget = opened.valid ? opened.claims.budget : undefined;
+  const read = budget && { ledger: ledger.read(state.spent, email, now) };
+  const approved = options.approval && { approval: options.approval };
+  const evidence: Evidence | undefined = read || approved ? { ...approved, ...read } : undefined;
   const used = [...state.used];
   const checked = check({ token: opened, call, used, now, ...(evidence && { evidence }) });
-  const answer = overrule(checked, call);
+  const answer = overrule(checked, call, options);
   const decision = answer ?? checked;
   const named = call.digest === undefined ? {} : { digest: call.digest };
   if (!reserve) return Object.freeze({ ...decision, ...named, elapsedUs: elapsedUs() });
@@ -49,10 +60,9 @@ export async function decideLocally(state: PlanState, given: GateCall, options: 
     const seq = await state.trail.write(record);
     if (reservation) state.open.set(seq, reservation);
     return Object.freeze({ ...decision, ...named, seq, elapsedUs: elapsedUs() });
-  } catch {
+  } catch (error) {
     reservation?.giveBack();
-    const detail = "the audit entry could not be written";
-    const failed = blockDecision(decision, { reason: "audit_write_failed", stage: "gate", detail });
+    const failed = blockDecision(decision, describeFailedWrite(error));
     return Object.freeze({ ...failed, ...named, elapsedUs: elapsedUs() });
   }
 }
@@ -60,14 +70,13 @@ export async function decideLocally(state: PlanState, given: GateCall, options: 
 /** The call, read once, its arguments frozen. Without a digest it is not well-formed, and `check()` says what is wrong. */
 interface Snapshot extends Call {
   readonly digest?: string;
-  readonly refusal?: GateCall["refusal"];
 }
 
 function snapshotCall(given: GateCall): Snapshot {
   let call: Snapshot = { callId: "", tool: "", args: undefined };
   try {
-    const { callId, tool, args, fingerprint, refusal } = given;
-    call = { callId, tool, args, ...(fingerprint !== undefined && { fingerprint }), ...(refusal && { refusal }) };
+    const { callId, tool, args, fingerprint } = given;
+    call = { callId, tool, args, ...(fingerprint !== undefined && { fingerprint }) };
     // What is recorded of it would be another call.
     if (!isNamed({ callId, tool, fingerprint })) return call;
     const frozen = freezeJson(args, MAX_ARGS_BYTES);
@@ -78,18 +87,31 @@ function snapshotCall(given: GateCall): Snapshot {
 }
 
 /** The block that a call gets whatever `check()` said: it only ever turns an allow or a hold into a block. */
-function overrule(checked: Decision, { digest, refusal }: Snapshot): BlockDecision | undefined {
+function overrule(
+  checked: Decision,
+  { digest }: Snapshot,
+  { refusal, holds }: Pick<DecideOptions, "refusal" | "holds">,
+): BlockDecision | undefined {
   if (refusal) return blockDecision(checked, refusal);
   if (checked.verdict === "block") return undefined;
   if (digest === undefined) {
     // Arguments that were not JSON at the first reading and are at the second.
     return blockDecision(checked, { reason: "invalid_call", stage: "parse", detail: "the arguments cannot be read" });
   }
-  if (checked.verdict === "hold") {
+  if (checked.verdict === "hold" && !holds) {
     const detail = "a rule of the policy wants a person to approve it";
     return blockDecision(checked, { reason: "hold_requires_server", stage: "gate", detail, step: checked.step });
   }
   return undefined;
+}
+
+function describeFailedWrite(error: unknown): Block {
+  const isBacklog = error instanceof IntentlockError && error.code === "ERR_AUDIT_BACKLOG";
+  if (isBacklog) {
+    const detail = "the server does not take the audit entries that wait for it";
+    return { reason: "audit_backlog", stage: "gate", detail };
+  }
+  return { reason: "audit_write_failed", stage: "gate", detail: "the audit entry could not be written" };
 }
 
 function take(

@@ -1,13 +1,14 @@
 import { type AuditEvent, IntentlockError, type OpenedToken } from "../core/index.ts";
 import type { AuditTrail } from "./audit-trail.ts";
-import type { Outcome, SignedPlan } from "./gate.ts";
+import type { GateCall, GateListener, Outcome, SignedPlan } from "./gate.ts";
 import type { Account } from "./local-ledger.ts";
 import type { PlanFacts } from "./token-issuer.ts";
 
-/** What a gate without a server knows of a plan. */
+/** What a gate that decides by itself knows of a plan. */
 export interface PlanState extends PlanFacts {
   /** Seconds since the epoch. */
   readonly signedAt: number;
+  readonly listener: GateListener | undefined;
   readonly trail: AuditTrail;
   /** How many calls each step has taken. */
   readonly used: number[];
@@ -22,6 +23,8 @@ export interface PlanState extends PlanFacts {
   accepted: string;
   renewal: Promise<SignedPlan> | undefined;
   closing: Promise<void> | undefined;
+  /** Why every call is refused from here on: whoever signs the plan has said so. */
+  refusal: GateCall["refusal"];
 }
 
 /** What an allowed call has taken. */

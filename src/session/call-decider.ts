@@ -203,6 +203,8 @@ export class CallDecider {
       case "timeout":
         this.#tellHold("timeout", hold);
         return this.#block(call, { reason: "hold_timeout", stage: "gate", detail: "nobody decided in time" });
+      case "blocked":
+        return this.#block(call, { reason: resolution.reason, stage: "gate", detail: resolution.detail });
       default:
         resolution satisfies never;
         return this.#failClosed(call);

@@ -30,7 +30,13 @@ export type SessionEvent =
   | CallEvent<"allow", AllowDecision>
   | (CallEvent<"block", BlockDecision> & { readonly reason: string })
   | CallEvent<"hold" | "approved" | "rejected" | "timeout", HoldDecision>
-  | (EventBase & { readonly type: "error"; readonly message: string; readonly cause: unknown });
+  | (EventBase & {
+      readonly type: "error";
+      readonly message: string;
+      readonly cause: unknown;
+      /** From the gate: the code of the server's problem or of an error, or `clock_skew`. */
+      readonly code?: string;
+    });
 
 export type SessionListener = (event: SessionEvent) => void;
 

@@ -1,5 +1,5 @@
 import { IntentlockError, type Plan } from "../core/index.ts";
-import type { Gate, Task, UserInput } from "../gates/gate.ts";
+import type { Gate, GateListener, Task, UserInput } from "../gates/gate.ts";
 import { emit, type SessionListener } from "./events.ts";
 import { parsePlanForTools } from "./parse-plan-for-tools.ts";
 import { makePlan, type Planner } from "./planner.ts";
@@ -18,6 +18,8 @@ export interface SessionOptions {
   readonly plan?: Plan | undefined;
   /** Asks a model for the plan. One of `plan` and `planner` is needed. */
   readonly planner?: Planner | undefined;
+  /** A person has to see the plan before it is signed. For gates with a server. */
+  readonly approvePlan?: boolean | undefined;
   readonly onEvent?: SessionListener | undefined;
   /** The longest wait for a person, in milliseconds. Default: 300,000. */
   readonly holdTimeoutMs?: number | undefined;
@@ -48,7 +50,20 @@ export async function startSession(options: SessionOptions): Promise<Session> {
   const tools = [...options.tools];
   const fingerprints = fingerprintTools(tools);
   const plan = await obtainPlan({ ...options, task, tools });
-  const signed = await gate.sign({ user, task, plan, tools: fingerprints });
+  let planId: string | undefined;
+  const listener: GateListener = ({ code, message, cause }) =>
+    emit(onEvent, { type: "error", ...(planId !== undefined && { planId }), code, message, cause });
+  const isHeld = options.approvePlan === true;
+  const signed = await gate.sign({
+    user,
+    task,
+    plan,
+    tools: fingerprints,
+    listener,
+    ...(isHeld && { approvePlan: true }),
+    ...(signal && { signal }),
+  });
+  planId = signed.planId;
   emit(onEvent, { type: "plan_signed", planId: signed.planId, plan, openArguments: listOpenArguments(plan, tools) });
   return new Session({
     gate,

@@ -1,0 +1,197 @@
+import { type Approval, type Decision, IntentlockError, type OpenedToken } from "../core/index.ts";
+import type { AuditSink } from "./audit-sink.ts";
+import { AuditTrail } from "./audit-trail.ts";
+import type { GateCall, GateListener, Outcome, SignedPlan } from "./gate.ts";
+import { decideLocally, refuseCall } from "./local-decision.ts";
+import type { LocalLedger } from "./local-ledger.ts";
+import { nodeSha256 } from "./node-sha256.ts";
+import { type PlanState, recordClosed, recordOutcome, unknownPlan, writeEvent } from "./plan-state.ts";
+import type { IssuedToken, PlanFacts } from "./token-issuer.ts";
+
+/** Who signs the plans that are decided here. */
+export interface PlanSigner {
+  /** A new token of a plan, with the user and the policy as they are now. @throws IntentlockError */
+  renew(plan: PlanFacts & { readonly signedAt: number }, now: number): Promise<IssuedToken>;
+  /** Opens any token. */
+  open(token: string): Promise<OpenedToken>;
+}
+
+/** What became of an approval token that a call came with: its evidence, or why the call is refused. */
+export type ClaimedApproval =
+  | { readonly approval: Approval; readonly refusal?: undefined }
+  | { readonly refusal: NonNullable<GateCall["refusal"]>; readonly approval?: undefined };
+
+export interface LocalPlansOptions {
+  readonly signer: PlanSigner;
+  readonly sink: AuditSink | undefined;
+  readonly redact: boolean;
+  readonly ledger: LocalLedger;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  /** Plans that were signed longer ago, and a token's life more, are forgotten. */
+  readonly maxAgeSeconds: number;
+  /**
+   * Claims the approval that a call came with. Without it there is nobody to ask, and a held call is blocked; tokens are
+   * renewed without waiting where there is somebody, who is far away.
+   */
+  readonly claim?: (state: PlanState, approval: string) => Promise<ClaimedApproval>;
+}
+
+/** The plans that are decided in this process, whoever has signed them: their tokens, their counts and their records. */
+export class LocalPlans {
+  readonly #options: LocalPlansOptions;
+  /** In the order in which they were signed: the open ones, and closed ones whose calls still run. */
+  readonly #plans = new Map<string, PlanState>();
+
+  constructor(options: LocalPlansOptions) {
+    this.#options = options;
+  }
+
+  /** A plan that was just signed, its signing on record. It counts once {@link open} was called. */
+  async begin(
+    facts: PlanFacts,
+    { signed, opened }: IssuedToken,
+    { signedAt, listener }: { readonly signedAt: number; readonly listener: GateListener | undefined },
+  ): Promise<PlanState> {
+    const { sink, clock } = this.#options;
+    const state: PlanState = {
+      ...facts,
+      signedAt,
+      listener,
+      trail: new AuditTrail(facts.planId, { sink, clock, hash: nodeSha256 }),
+      used: facts.plan.steps.map(() => 0),
+      spent: { calls: 0, payoutMicros: 0 },
+      open: new Map(),
+      phase: "open",
+      signed,
+      opened,
+      accepted: signed.token,
+      renewal: undefined,
+      closing: undefined,
+      refusal: undefined,
+    };
+    await writeEvent(state.trail, { type: "plan_signed", token: signed.token });
+    return state;
+  }
+
+  open(state: PlanState): void {
+    this.#forgetOld();
+    this.#plans.set(state.planId, state);
+  }
+
+  get(planId: string): PlanState | undefined {
+    return this.#plans.get(planId);
+  }
+
+  /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_AUDIT_WRITE`, and what the signer throws */
+  async refresh(planId: string): Promise<SignedPlan> {
+    const state = this.#plans.get(planId);
+    if (state?.phase !== "open") throw unknownPlan();
+    return await this.#renewOnce(state);
+  }
+
+  /** Never rejects. @param reserve take what the call takes, and record the decision */
+  async decide(plan: SignedPlan, call: GateCall, reserve: boolean): Promise<Decision> {
+    const started = performance.now();
+    const elapsedUs = (): number => Math.round((performance.now() - started) * 1000);
+    try {
+      const state = this.#plans.get(plan.planId);
+      const opened = state && (await this.#accepts(state, plan.token)) && (await this.#currentToken(state, reserve));
+      const { claim, ledger, redact } = this.#options;
+      const isClaimed = opened && reserve && typeof call.approval === "string";
+      const claimed = isClaimed ? await claim?.(state, call.approval as string) : undefined;
+      // Looked at last: it may have been closed meanwhile.
+      if (!opened || state.phase !== "open" || !this.#plans.has(state.planId)) {
+        const detail = "this gate did not sign the plan, or it is closed";
+        return refuseCall(call, { reason: "invalid_token", stage: "token", detail });
+      }
+      const refusal = call.refusal ?? state.refusal ?? claimed?.refusal;
+      const approval = claimed?.approval;
+      const options = { opened, reserve, now: this.#now(), ledger, redact, elapsedUs };
+      return await decideLocally(state, call, { ...options, holds: claim !== undefined, approval, refusal });
+    } catch {
+      return refuseCall(call, { reason: "internal_error", stage: "gate", detail: "an error happened while deciding" });
+    }
+  }
+
+  /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_INVALID_OUTCOME`, `ERR_AUDIT_WRITE` */
+  async record(outcome: Outcome): Promise<void> {
+    const state = this.#plans.get(outcome.planId);
+    if (!state) throw unknownPlan();
+    if (outcome.type === "closed") await recordClosed(state);
+    else await recordOutcome(state, outcome);
+    if (state.phase === "closed" && state.open.size === 0) this.#plans.delete(state.planId);
+  }
+
+  /** Closes all that are open. @throws IntentlockError `ERR_AUDIT_WRITE`, once all were tried */
+  async closeAll(): Promise<void> {
+    const open = [...this.#plans.values()].filter(({ phase }) => phase !== "closed");
+    const results = await Promise.allSettled(open.map(({ planId }) => this.record({ type: "closed", planId })));
+    for (const result of results) if (result.status === "rejected") throw result.reason;
+  }
+
+  /** Whether a token is one of this plan's. Its signature is verified once. */
+  async #accepts(state: PlanState, token: string): Promise<boolean> {
+    if (token === state.accepted || token === state.signed.token) return true;
+    const opened = await this.#options.signer.open(token);
+    if (!opened.valid || opened.claims.planId !== state.planId) return false;
+    state.accepted = token;
+    return true;
+  }
+
+  /** The newest token, renewed in time. If that fails, `check()` says whether the one that there is still counts. */
+  async #currentToken(state: PlanState, keep: boolean): Promise<OpenedToken> {
+    const { signed, opened } = state;
+    const now = this.#now();
+    const ttlSeconds = opened.valid ? opened.claims.exp - opened.claims.iat : 0;
+    if (now < signed.expiresAt - ttlSeconds / 10) return opened;
+    const renewed = keep ? this.#renewOnce(state) : this.#options.signer.renew(state, now);
+    // Far away: who signs is not waited for while the token that there is still counts.
+    if (this.#options.claim && now < signed.expiresAt) {
+      renewed.catch(() => undefined);
+      return opened;
+    }
+    try {
+      const result = await renewed;
+      return "opened" in result ? result.opened : state.opened;
+    } catch {
+      return state.opened;
+    }
+  }
+
+  #renewOnce(state: PlanState): Promise<SignedPlan> {
+    state.renewal ??= this.#renew(state).finally(() => {
+      state.renewal = undefined;
+    });
+    return state.renewal;
+  }
+
+  async #renew(state: PlanState): Promise<SignedPlan> {
+    const { signed, opened } = await this.#options.signer.renew(state, this.#now());
+    if (state.phase !== "open") throw unknownPlan();
+    await writeEvent(state.trail, { type: "refresh", token: signed.token });
+    state.signed = signed;
+    state.opened = opened;
+    return signed;
+  }
+
+  #now(): number {
+    return Math.floor(this.#options.clock() / 1000);
+  }
+
+  /** Plans that nobody closed and that can no longer be renewed. */
+  #forgetOld(): void {
+    const now = this.#now();
+    for (const [planId, { signedAt, opened }] of this.#plans) {
+      const ttlSeconds = opened.valid ? opened.claims.exp - opened.claims.iat : 0;
+      if (signedAt >= now - this.#options.maxAgeSeconds - ttlSeconds) break;
+      this.#plans.delete(planId);
+    }
+  }
+}
+
+/** @throws IntentlockError `ERR_PLAN_EXPIRED` for a plan that is too old for another token */
+export function assertRenewable(signedAt: number, now: number, maxAgeSeconds: number): void {
+  if (now < signedAt + maxAgeSeconds) return;
+  throw new IntentlockError("ERR_PLAN_EXPIRED", "The plan is too old to be renewed: start a new session");
+}
