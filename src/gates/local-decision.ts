@@ -68,11 +68,11 @@ export async function decideLocally(state: PlanState, given: GateCall, options: 
 }
 
 /** The call, read once, its arguments frozen. Without a digest it is not well-formed, and `check()` says what is wrong. */
-interface Snapshot extends Call {
+export interface Snapshot extends Call {
   readonly digest?: string;
 }
 
-function snapshotCall(given: GateCall): Snapshot {
+export function snapshotCall(given: GateCall): Snapshot {
   let call: Snapshot = { callId: "", tool: "", args: undefined };
   try {
     const { callId, tool, args, fingerprint } = given;

@@ -11,7 +11,7 @@ import type { IssuedToken, PlanFacts } from "./token-issuer.ts";
 /** Who signs the plans that are decided here. */
 export interface PlanSigner {
   /** A new token of a plan, with the user and the policy as they are now. @throws IntentlockError */
-  renew(plan: PlanFacts & { readonly signedAt: number }, now: number): Promise<IssuedToken>;
+  renew(plan: PlanState, now: number): Promise<IssuedToken>;
   /** Opens any token. */
   open(token: string): Promise<OpenedToken>;
 }
@@ -34,7 +34,7 @@ export interface LocalPlansOptions {
    * Claims the approval that a call came with. Without it there is nobody to ask, and a held call is blocked; tokens are
    * renewed without waiting where there is somebody, who is far away.
    */
-  readonly claim?: (state: PlanState, approval: string) => Promise<ClaimedApproval>;
+  readonly claim?: (state: PlanState, call: GateCall) => Promise<ClaimedApproval>;
 }
 
 /** The plans that are decided in this process, whoever has signed them: their tokens, their counts and their records. */
@@ -99,7 +99,7 @@ export class LocalPlans {
       const opened = state && (await this.#accepts(state, plan.token)) && (await this.#currentToken(state, reserve));
       const { claim, ledger, redact } = this.#options;
       const isClaimed = opened && reserve && typeof call.approval === "string";
-      const claimed = isClaimed ? await claim?.(state, call.approval as string) : undefined;
+      const claimed = isClaimed ? await claim?.(state, call) : undefined;
       // Looked at last: it may have been closed meanwhile.
       if (!opened || state.phase !== "open" || !this.#plans.has(state.planId)) {
         const detail = "this gate did not sign the plan, or it is closed";

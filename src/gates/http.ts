@@ -1,0 +1,156 @@
+import { answersCall, endpoints } from "../core/api/index.ts";
+import { isNamed } from "../core/call.ts";
+import { type Decision, type HoldDecision, IntentlockError } from "../core/index.ts";
+import { blockDecision, nameCall } from "../core/verdict.ts";
+import type { Gate, GateCall, GateListener, HoldResolution, Outcome, SignedPlan, SignRequest } from "./gate.ts";
+import { type Snapshot, snapshotCall } from "./local-decision.ts";
+import { askPerson } from "./remote/await-hold.ts";
+import { toGateError } from "./remote/gate-error.ts";
+import { ServerClient, type ServerClientOptions } from "./remote/server-client.ts";
+import { ServerClock } from "./remote/server-clock.ts";
+import { ServerError, toRefusal } from "./remote/server-error.ts";
+import { refreshPlan, signPlan } from "./remote/sign-plan.ts";
+import { codeOf, tell } from "./remote/tell.ts";
+
+export interface HttpGateOptions extends ServerClientOptions {
+  /** The longest wait for a person who has to see a plan before it is signed, in milliseconds. Default: 300,000. */
+  readonly planTimeoutMs?: number | undefined;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly clock?: (() => number) | undefined;
+}
+
+/**
+ * The server decides and counts every call. Without it nothing is allowed.
+ *
+ * @example
+ * import { HttpGate } from "intentlock/gates";
+ *
+ * const gate = new HttpGate({ baseUrl: "https://intentlock.acme.dev", apiKey });
+ */
+export class HttpGate implements Gate {
+  readonly #client: ServerClient;
+  readonly #clock: ServerClock;
+  readonly #planTimeoutMs: number;
+  /** Who hears of trouble, by the plans that this gate has signed and not closed. */
+  readonly #open = new Map<string, GateListener | undefined>();
+  /** What a person is asked about, by the decision. */
+  readonly #held = new WeakMap<HoldDecision, unknown>();
+  #closing: Promise<void> | undefined;
+
+  /** @throws IntentlockError `ERR_INVALID_OPTIONS` */
+  constructor(options: HttpGateOptions) {
+    this.#client = new ServerClient(options);
+    this.#clock = new ServerClock(options.clock ?? Date.now);
+    this.#planTimeoutMs = options.planTimeoutMs ?? 300_000;
+  }
+
+  /** @throws PlanError; IntentlockError `ERR_UNKNOWN_USER`, `ERR_PLAN_REJECTED`, `ERR_CLOSED`; ServerError */
+  async sign(request: SignRequest): Promise<SignedPlan> {
+    if (this.#closing) throw new IntentlockError("ERR_CLOSED", "The gate is closed");
+    const signer = { client: this.#client, clock: this.#clock, planTimeoutMs: this.#planTimeoutMs };
+    const signed = toSigned(await signPlan(signer, request));
+    this.#open.set(signed.planId, request.listener);
+    return signed;
+  }
+
+  /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_PLAN_EXPIRED`, `ERR_PLAN_REVOKED`, `ERR_UNKNOWN_USER`; ServerError */
+  async refresh({ planId }: SignedPlan): Promise<SignedPlan> {
+    const listener = this.#open.get(planId);
+    const signer = { client: this.#client, clock: this.#clock };
+    return toSigned(await refreshPlan(signer, planId, listener ? { listener } : {}));
+  }
+
+  async check(plan: SignedPlan, call: GateCall): Promise<Decision> {
+    return await this.#ask(plan, call, false);
+  }
+
+  async peek(plan: SignedPlan, call: GateCall): Promise<Decision> {
+    return await this.#ask(plan, call, true);
+  }
+
+  /** @throws IntentlockError `ERR_HOLD` for a decision that this gate has not given; the signal's reason */
+  async awaitHold(
+    hold: HoldDecision,
+    options: { readonly signal?: AbortSignal; readonly timeoutMs: number },
+  ): Promise<HoldResolution> {
+    const { planId, seq } = hold;
+    if (seq === undefined || !this.#held.has(hold)) {
+      throw new IntentlockError("ERR_HOLD", "awaitHold: expected the very decision that check gave");
+    }
+    const held = { planId, decisionSeq: seq, args: this.#held.get(hold) };
+    return await askPerson(this.#client, held, options);
+  }
+
+  /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_INVALID_OUTCOME`; ServerError: then it can be recorded again */
+  async record(outcome: Outcome): Promise<void> {
+    try {
+      await this.#client.ask(endpoints.recordOutcome, { body: { outcome }, isRepeatable: true });
+    } catch (error) {
+      throw toGateError(error);
+    } finally {
+      if (outcome.type === "closed") this.#open.delete(outcome.planId);
+    }
+  }
+
+  /** Closes the plans that are open. @throws ServerError once all were tried */
+  close(): Promise<void> {
+    this.#closing ??= this.#closeAll();
+    return this.#closing;
+  }
+
+  async #closeAll(): Promise<void> {
+    const closed = [...this.#open.keys()].map((planId) => this.record({ type: "closed", planId }));
+    for (const result of await Promise.allSettled(closed)) {
+      // What the server does not know as open needs no closing.
+      if (result.status === "rejected" && result.reason instanceof ServerError) throw result.reason;
+    }
+  }
+
+  async #ask(plan: SignedPlan, given: GateCall, peek: boolean): Promise<Decision> {
+    const started = performance.now();
+    const call = snapshotCall(given);
+    const { planId } = plan;
+    try {
+      const body = { planId, token: plan.token, call: toWire(call, given), ...(peek && { peek }) };
+      const { decision } = await this.#client.ask(endpoints.check, { body });
+      if (!answersCall(decision, { callId: call.callId, tool: call.tool, planId, digest: call.digest, peek })) {
+        throw new ServerError(
+          "ERR_SERVER_UNAVAILABLE",
+          "The server's decision is not about the call that was asked about",
+        );
+      }
+      const elapsedUs = Math.round((performance.now() - started) * 1000);
+      const timed = Object.freeze({ ...decision, elapsedUs });
+      if (timed.verdict === "hold") this.#held.set(timed, call.args);
+      return timed;
+    } catch (error) {
+      const name = nameCall(call, planId);
+      if (error instanceof ServerError && error.problem?.code === "not_found") {
+        const detail = "the server did not sign the plan, or it is another agent's";
+        return Object.freeze(blockDecision(name, { reason: "invalid_token", stage: "token", detail }));
+      }
+      const message = error instanceof Error ? error.message : "The server could not be asked";
+      tell(this.#open.get(planId), { code: codeOf(error), message, cause: error });
+      return Object.freeze(blockDecision(name, toRefusal(error)));
+    }
+  }
+}
+
+function toSigned({ planId, plan, token, expiresAt }: SignedPlan): SignedPlan {
+  return Object.freeze({ planId, plan, token, expiresAt });
+}
+
+/** What cannot travel as it is goes as a call that is not well-formed: the server decides so, and has it on record. */
+function toWire(call: Snapshot, { approval, refusal }: GateCall): GateCall {
+  const { callId, tool, args, fingerprint, digest } = call;
+  const more = { ...(typeof approval === "string" && { approval }), ...(refusal && { refusal }) };
+  if (!isNamed({ callId, tool, fingerprint }))
+    return { callId: nameCall(call, "").callId, tool: "", args: {}, ...more };
+  return {
+    callId,
+    tool,
+    args: digest === undefined ? undefined : args,
+    ...(fingerprint !== undefined && { fingerprint }),
+    ...more,
+  };
+}

@@ -1,0 +1,266 @@
+import type { SignedPlanAnswer } from "../core/api/index.ts";
+import {
+  type Decision,
+  generateSigningKey,
+  type HoldDecision,
+  IntentlockError,
+  isJsonObject,
+  type Json,
+  type OpenedToken,
+  openPlanToken,
+  type PublicKey,
+  parseJson,
+  type ValidToken,
+} from "../core/index.ts";
+import { jsonEqual } from "../core/json.ts";
+import type { Gate, GateCall, GateListener, HoldResolution, Outcome, SignedPlan, SignRequest } from "./gate.ts";
+import { LocalLedger } from "./local-ledger.ts";
+import { LocalPlans } from "./local-plans.ts";
+import { type Outbox, openOutbox, type Uploader } from "./outbox/index.ts";
+import { askPerson } from "./remote/await-hold.ts";
+import { claimApproval } from "./remote/claim-approval.ts";
+import { KeySet } from "./remote/key-set.ts";
+import { ServerClient, type ServerClientOptions } from "./remote/server-client.ts";
+import { ServerClock } from "./remote/server-clock.ts";
+import { toRefusal } from "./remote/server-error.ts";
+import { refreshPlan, signPlan } from "./remote/sign-plan.ts";
+import { codeOf, tell } from "./remote/tell.ts";
+import { uploadBatch } from "./remote/upload-batch.ts";
+import type { IssuedToken, PlanFacts } from "./token-issuer.ts";
+
+export interface HybridGateOptions extends ServerClientOptions {
+  /** The file of the outbox, or one that is open: then it stays open. Default: `.intentlock/outbox.db`. */
+  readonly outbox?: string | Outbox | undefined;
+  /** Leave the arguments of calls out of the audit entries. Their decisions cannot be recomputed then. */
+  readonly redact?: boolean | undefined;
+  /** The server's public keys, if they are to be pinned. Default: those that it publishes under `baseUrl`. */
+  readonly keys?: readonly PublicKey[] | undefined;
+  /** The longest wait for a person who has to see a plan before it is signed, in milliseconds. Default: 300,000. */
+  readonly planTimeoutMs?: number | undefined;
+  /** How long `close` uploads what waits, in milliseconds. Default: 5,000. */
+  readonly closeTimeoutMs?: number | undefined;
+  /** Milliseconds since the epoch. Default: `Date.now`. Decisions go by the server's, as far as it is known. */
+  readonly clock?: (() => number) | undefined;
+}
+
+const DEFAULT_OUTBOX = ".intentlock/outbox.db";
+/** Renewal is the server's to refuse; a plan that nobody closes is forgotten after so long. */
+const MAX_AGE_SECONDS = 604_800;
+/** The longest wait for the entries that a hold rests on to get to the server. */
+const FLUSH_MS = 30_000;
+
+/**
+ * The server signs plans and asks people; calls are decided here, without waiting for it. Every decision is on the disk
+ * of this machine before it counts, and goes to the server in the background.
+ *
+ * @example
+ * import { HybridGate } from "intentlock/gates";
+ *
+ * const gate = new HybridGate({ baseUrl: "https://intentlock.acme.dev", apiKey });
+ */
+export class HybridGate implements Gate {
+  readonly #options: HybridGateOptions;
+  readonly #client: ServerClient;
+  readonly #clock: ServerClock;
+  readonly #keys: KeySet;
+  readonly #plans: LocalPlans;
+  #outbox: Promise<Outbox> | undefined;
+  /** Known since the first plan was signed. The server signs for the agent of the key, and for no other. */
+  #agent: string | undefined;
+  #uploader: Uploader | undefined;
+  /** What a person is asked about, by the decision. */
+  readonly #held = new WeakMap<HoldDecision, unknown>();
+  #closing: Promise<void> | undefined;
+
+  /** @throws IntentlockError `ERR_INVALID_OPTIONS` */
+  constructor(options: HybridGateOptions) {
+    this.#client = new ServerClient(options);
+    this.#options = options;
+    this.#clock = new ServerClock(options.clock ?? Date.now);
+    this.#keys = new KeySet(this.#client, options.keys);
+    this.#plans = new LocalPlans({
+      signer: { renew: (plan) => this.#renew(plan), open: (token) => this.#open(token) },
+      sink: { append: async (entries, head) => await (await this.#openOutbox()).append(entries, head) },
+      redact: options.redact ?? false,
+      ledger: new LocalLedger(undefined),
+      clock: () => this.#clock.now(),
+      maxAgeSeconds: MAX_AGE_SECONDS,
+      claim: async ({ planId }, call) =>
+        await claimApproval({ client: this.#client, keys: this.#keys, agent: this.#agent ?? "" }, planId, call),
+    });
+  }
+
+  /**
+   * @throws PlanError; IntentlockError `ERR_UNKNOWN_USER`, `ERR_PLAN_REJECTED`, `ERR_OUTBOX`, `ERR_AUDIT_WRITE`,
+   * `ERR_CLOSED`; ServerError
+   */
+  async sign(request: SignRequest): Promise<SignedPlan> {
+    this.#assertOpen();
+    // Before anything is signed: without it nothing will be decided.
+    const outbox = await this.#openOutbox();
+    const key = await generateSigningKey();
+    const signer = {
+      client: this.#client,
+      clock: this.#clock,
+      planTimeoutMs: this.#options.planTimeoutMs ?? 300_000,
+    };
+    const answer = await signPlan(signer, request, key.publicKey);
+    const agent = readAudience(answer.token);
+    this.#agent ??= agent;
+    const issued = await this.#issue(answer);
+    const { claims } = issued.opened;
+    const isAsked =
+      claims.cnf?.jwk.x === key.publicKey.x &&
+      jsonEqual({ ...claims.tools }, { ...request.tools }) &&
+      jsonEqual(claims.plan as unknown as Json, JSON.parse(JSON.stringify(request.plan)) as Json);
+    if (!isAsked)
+      throw new IntentlockError("ERR_INVALID_CLAIMS", "The server has signed something else than was asked");
+    if (claims.budget?.principal) {
+      throw new IntentlockError(
+        "ERR_INVALID_OPTIONS",
+        "The agent has a budget per person, which a HybridGate cannot keep to alone: use an HttpGate",
+      );
+    }
+    const { planId, plan, user, tools = {}, task = "" } = claims;
+    await outbox.begin({ planId, upload: true, target: this.#target(agent), clientKey: key.privateKey });
+    this.#uploader ??= this.#startUpload(outbox, agent);
+    const facts = { planId, plan, user, tools, task };
+    const state = await this.#plans.begin(facts, issued, { signedAt: claims.iat, listener: request.listener });
+    this.#assertOpen();
+    this.#plans.open(state);
+    return issued.signed;
+  }
+
+  /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_PLAN_EXPIRED`, `ERR_PLAN_REVOKED`, `ERR_UNKNOWN_USER`, `ERR_AUDIT_WRITE`; ServerError */
+  async refresh({ planId }: SignedPlan): Promise<SignedPlan> {
+    return await this.#plans.refresh(planId);
+  }
+
+  async check(plan: SignedPlan, call: GateCall): Promise<Decision> {
+    const decision = await this.#plans.decide(plan, call, true);
+    if (decision.verdict === "hold") this.#held.set(decision, call.args);
+    return decision;
+  }
+
+  async peek(plan: SignedPlan, call: GateCall): Promise<Decision> {
+    return await this.#plans.decide(plan, call, false);
+  }
+
+  /** @throws IntentlockError `ERR_HOLD` for a decision that this gate has not given; the signal's reason */
+  async awaitHold(
+    hold: HoldDecision,
+    options: { readonly signal?: AbortSignal; readonly timeoutMs: number },
+  ): Promise<HoldResolution> {
+    const { planId, seq } = hold;
+    const state = this.#plans.get(planId);
+    if (seq === undefined || !this.#held.has(hold) || !state) {
+      throw new IntentlockError("ERR_HOLD", "awaitHold: expected the very decision that check gave");
+    }
+    const started = performance.now();
+    // The server decides again, by what is on record there.
+    const left = await this.#uploader?.flush({ planId, seq, timeoutMs: Math.min(FLUSH_MS, options.timeoutMs) });
+    if (!left || left.waiting > 0 || left.refused > 0) {
+      const detail = "the server has not taken the entries that the hold rests on";
+      return { status: "blocked", reason: left?.refused ? "gate_rejected" : "server_unavailable", detail };
+    }
+    const timeoutMs = options.timeoutMs - (performance.now() - started);
+    const held = { planId, decisionSeq: seq, args: this.#held.get(hold) };
+    return await askPerson(this.#client, held, { ...options, timeoutMs });
+  }
+
+  /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_INVALID_OUTCOME`, `ERR_AUDIT_WRITE`: then it can be recorded again */
+  async record(outcome: Outcome): Promise<void> {
+    if (this.#closing && outcome.type === "closed" && !this.#plans.get(outcome.planId)) return await this.#closing;
+    await this.#plans.record(outcome);
+  }
+
+  /** Closes the plans that are open, and uploads what waits for as long as it may take. @throws IntentlockError `ERR_AUDIT_WRITE` */
+  close(): Promise<void> {
+    this.#closing ??= this.#closeAll();
+    return this.#closing;
+  }
+
+  async #closeAll(): Promise<void> {
+    const { outbox: given, closeTimeoutMs: timeoutMs = 5000 } = this.#options;
+    try {
+      await this.#plans.closeAll();
+    } finally {
+      if (typeof given === "object") await this.#uploader?.close({ timeoutMs });
+      else await (await this.#outbox)?.close({ timeoutMs });
+    }
+  }
+
+  async #renew({
+    planId,
+    listener,
+  }: PlanFacts & { readonly listener: GateListener | undefined }): Promise<IssuedToken> {
+    try {
+      const signer = { client: this.#client, clock: this.#clock };
+      return await this.#issue(await refreshPlan(signer, planId, listener ? { listener } : {}));
+    } catch (error) {
+      const state = this.#plans.get(planId);
+      const isRevoked = error instanceof IntentlockError && error.code === "ERR_PLAN_REVOKED";
+      const isOut = error instanceof IntentlockError && error.code === "ERR_API_KEY_REJECTED";
+      if (isRevoked && state) state.refusal = { reason: "plan_revoked", stage: "gate", detail: "the plan was revoked" };
+      if (isOut && state) state.refusal = toRefusal(error);
+      this.#tell(planId, error);
+      throw error;
+    }
+  }
+
+  /** Opens what the server has signed. @throws IntentlockError `ERR_INVALID_CLAIMS` */
+  async #issue({ planId, plan, token, expiresAt }: SignedPlanAnswer): Promise<IssuedToken & { opened: ValidToken }> {
+    const opened = await this.#open(token);
+    if (!opened.valid)
+      throw new IntentlockError("ERR_INVALID_CLAIMS", `The server's token is not valid: ${opened.detail}`);
+    const { claims } = opened;
+    if (claims.planId !== planId || claims.exp !== expiresAt) {
+      throw new IntentlockError("ERR_INVALID_CLAIMS", "The server's token is not the one that its answer says it is");
+    }
+    return { signed: Object.freeze({ planId, plan, token, expiresAt }), opened };
+  }
+
+  async #open(token: string): Promise<OpenedToken> {
+    return await this.#keys.open((keys) => openPlanToken(token, keys, { audience: this.#agent ?? "" }));
+  }
+
+  #openOutbox(): Promise<Outbox> {
+    const { outbox = DEFAULT_OUTBOX } = this.#options;
+    this.#outbox ??= typeof outbox === "string" ? openOutbox({ path: outbox }) : Promise.resolve(outbox);
+    return this.#outbox;
+  }
+
+  #target(agent: string): string {
+    return `${this.#client.baseUrl} ${agent}`;
+  }
+
+  #startUpload(outbox: Outbox, agent: string): Uploader {
+    const receiver = { client: this.#client, keys: this.#keys, agent };
+    return outbox.startUpload({
+      target: this.#target(agent),
+      send: async (batch, { signal }) => await uploadBatch(receiver, batch, signal),
+      onTrouble: ({ planId, error }) => this.#tell(planId, error),
+    });
+  }
+
+  #tell(planId: string | undefined, cause: unknown): void {
+    const listener = planId === undefined ? undefined : this.#plans.get(planId)?.listener;
+    const message = cause instanceof Error ? cause.message : "The server could not be asked";
+    tell(listener, { code: codeOf(cause), message, cause });
+  }
+
+  #assertOpen(): void {
+    if (this.#closing) throw new IntentlockError("ERR_CLOSED", "The gate is closed");
+  }
+}
+
+/** Whom a token is for, from the server itself: it is verified right after, and for this agent alone. */
+function readAudience(token: string): string {
+  try {
+    const claims = parseJson(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+    if (isJsonObject(claims) && typeof claims["aud"] === "string") return claims["aud"];
+  } catch {
+    // It is no token then.
+  }
+  throw new IntentlockError("ERR_INVALID_CLAIMS", "The server's token cannot be read");
+}

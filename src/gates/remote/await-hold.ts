@@ -1,0 +1,106 @@
+import { endpoints, type HoldAnswer, MAX_WAIT_SECONDS, type OpenedHoldAnswer } from "../../core/api/index.ts";
+import type { HoldResolution } from "../gate.ts";
+import type { ServerClient } from "./server-client.ts";
+import { ServerError, toRefusal } from "./server-error.ts";
+import { sleep } from "./sleep.ts";
+
+/** A held call whose decision the server has. */
+export interface HeldCall {
+  readonly planId: string;
+  readonly decisionSeq: number;
+  readonly args: unknown;
+}
+
+export interface WaitOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** The longest wait for a person. */
+  readonly timeoutMs: number;
+}
+
+/** One request waits this long: proxies give up on longer ones. */
+const WAIT_SECONDS = Math.min(25, MAX_WAIT_SECONDS);
+/** How long a request may take beside the wait. */
+const GRACE_MS = 10_000;
+const RETRY_MS = { first: 250, most: 5000 };
+
+/**
+ * Asks for a person about a held call, and waits for them, also through a restart of the server.
+ *
+ * @throws the signal's reason if it is aborted
+ */
+export async function askPerson(client: ServerClient, call: HeldCall, options: WaitOptions): Promise<HoldResolution> {
+  const { signal, timeoutMs } = options;
+  let opened: OpenedHoldAnswer;
+  try {
+    opened = await client.ask(endpoints.openHold, { body: call, signal, isRepeatable: true });
+  } catch (error) {
+    signal?.throwIfAborted();
+    return toResolution(error);
+  }
+  return await awaitHold(client, opened.holdId, { signal, timeoutMs });
+}
+
+/** Waits for what becomes of a hold. @throws the signal's reason if it is aborted */
+export async function awaitHold(
+  client: ServerClient,
+  holdId: string,
+  { signal, timeoutMs }: WaitOptions,
+): Promise<HoldResolution> {
+  const deadline = performance.now() + timeoutMs;
+  let failures = 0;
+  while (true) {
+    const leftMs = deadline - performance.now();
+    if (leftMs <= 0) return { status: "timeout" };
+    const waitSeconds = Math.max(0, Math.min(WAIT_SECONDS, Math.floor(leftMs / 1000)));
+    try {
+      const answer = await client.ask(endpoints.getHold, {
+        params: { holdId },
+        query: { waitSeconds },
+        signal,
+        timeoutMs: waitSeconds * 1000 + GRACE_MS,
+      });
+      failures = 0;
+      if (answer.status !== "pending") return readAnswer(answer);
+      // Less than a second is left, for which the server does not wait.
+      if (waitSeconds === 0) await sleep(Math.min(leftMs, 1000), signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof ServerError) || error.code !== "ERR_SERVER_UNAVAILABLE") return toResolution(error);
+      // A server that restarts still has the hold: the wait goes on for as long as it may.
+      const pauseMs = Math.min(RETRY_MS.first * 2 ** failures++, RETRY_MS.most);
+      if (performance.now() + pauseMs >= deadline) return toResolution(error);
+      await sleep(pauseMs * (0.5 + Math.random() / 2), signal);
+    }
+  }
+}
+
+function readAnswer(answer: HoldAnswer): HoldResolution {
+  switch (answer.status) {
+    case "approved": {
+      const { approval, approvedBy } = answer;
+      // Of a plan there is none: it is signed by a refresh.
+      return { status: "approved", approval: approval ?? "", approvedBy };
+    }
+    case "rejected":
+      return { status: "rejected", ...(answer.comment !== undefined && { comment: answer.comment }) };
+    case "expired":
+      return { status: "timeout" };
+    case "cancelled":
+      return { status: "blocked", reason: "plan_revoked", detail: "the plan was revoked or closed" };
+    case "pending":
+      return { status: "timeout" };
+    default:
+      answer satisfies never;
+      return { status: "timeout" };
+  }
+}
+
+function toResolution(error: unknown): HoldResolution {
+  const code = error instanceof ServerError ? error.problem?.code : undefined;
+  if (code === "hold_rejected_before") return { status: "rejected" };
+  if (code === "hold_limit") {
+    return { status: "blocked", reason: "gate_rejected", detail: "the plan has asked people too often" };
+  }
+  const { reason, detail } = toRefusal(error);
+  return { status: "blocked", reason, detail };
+}

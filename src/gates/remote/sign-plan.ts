@@ -1,0 +1,77 @@
+import { endpoints, type SignedPlanAnswer } from "../../core/api/index.ts";
+import { IntentlockError, type PublicKey, parsePlan } from "../../core/index.ts";
+import type { SignRequest } from "../gate.ts";
+import { toUser } from "../people.ts";
+import { awaitHold } from "./await-hold.ts";
+import { toGateError } from "./gate-error.ts";
+import type { ServerClient } from "./server-client.ts";
+import type { ServerClock } from "./server-clock.ts";
+
+export interface RemoteSigner {
+  readonly client: ServerClient;
+  readonly clock: ServerClock;
+  /** The longest wait for a person who has to see the plan. */
+  readonly planTimeoutMs: number;
+}
+
+/**
+ * Has a plan signed by the server, and waits for a person if the server wants one to see it.
+ *
+ * @param clientKey with which the client will sign its batches of audit entries
+ * @throws PlanError; IntentlockError `ERR_UNKNOWN_USER`, `ERR_PLAN_REJECTED` if a person said no or nobody said anything;
+ * ServerError; the reason of the request's signal
+ */
+export async function signPlan(
+  { client, clock, planTimeoutMs }: RemoteSigner,
+  request: SignRequest,
+  clientKey?: PublicKey,
+): Promise<SignedPlanAnswer> {
+  const { task, tools, listener, signal, approvePlan = false } = request;
+  const body = {
+    user: toUser(request.user).email,
+    task: copyTask(task),
+    plan: parsePlan(request.plan, { tools: Object.keys(tools) }),
+    tools,
+    ...(clientKey && { clientKey }),
+    ...(approvePlan && { approvePlan }),
+  };
+  try {
+    // Not repeatable: a plan that was signed and not heard of would stay open.
+    const answer = await clock.learn(() => client.ask(endpoints.signPlan, { body, signal }), listener);
+    if (!("status" in answer)) return answer;
+    const resolution = await awaitHold(client, answer.holdId, { signal, timeoutMs: planTimeoutMs });
+    if (resolution.status !== "approved") throw notApproved(resolution.status);
+    return await refreshPlan({ client, clock }, answer.planId, request);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw toGateError(error);
+  }
+}
+
+/** Has a new token made for a plan. @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_PLAN_EXPIRED`, `ERR_PLAN_REVOKED`, `ERR_UNKNOWN_USER`; ServerError */
+export async function refreshPlan(
+  { client, clock }: Pick<RemoteSigner, "client" | "clock">,
+  planId: string,
+  { listener, signal }: Pick<SignRequest, "listener" | "signal">,
+): Promise<SignedPlanAnswer> {
+  try {
+    const ask = { params: { planId }, signal, isRepeatable: true };
+    return await clock.learn(() => client.ask(endpoints.refreshPlan, ask), listener);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw toGateError(error);
+  }
+}
+
+function notApproved(status: "rejected" | "timeout" | "blocked"): IntentlockError {
+  const words = {
+    rejected: "A person looked at the plan and said no",
+    timeout: "Nobody approved the plan in time",
+    blocked: "Nobody could be asked about the plan",
+  };
+  return new IntentlockError("ERR_PLAN_REJECTED", words[status]);
+}
+
+function copyTask({ instruction, material, earlier }: SignRequest["task"]): SignRequest["task"] {
+  return { instruction, ...(material !== undefined && { material }), ...(earlier && { earlier }) };
+}
