@@ -46,6 +46,7 @@ const key = {
   revokedAt: MS,
 };
 const person = { email: ALICE, roles: ["member"], groups: ["interns"], name: "Alice", createdAt: MS };
+const session = { email: ALICE, roles: ["admin"], groups: ["interns"], csrf: "x", expiresAt: MS };
 const version = { agentId: AGENT, version: 1, createdAt: MS, createdBy: ALICE, comment: "first" };
 const webhook = { webhookId: "webhook-1", url: "https://acme.dev/hook", events: ["hold.pending"], createdAt: MS };
 const signingKey = { kid: KEY.kid, status: "retiring", createdAt: MS, retiresAt: MS };
@@ -241,6 +242,9 @@ export const samples: { readonly [Name in keyof typeof endpoints]: Sample } = {
   savePerson: { body: { roles: ["member"], groups: ["interns"], name: "Alice" }, answers: { 200: [person] } },
   listPeople: { query: { limit: "1", after: "x" }, answers: { 200: [{ people: [person], next: "x" }] } },
   removePerson: { answers: { 200: [{ removed: true }] } },
+  signIn: { body: { token: "x" }, answers: { 201: [session] } },
+  getSession: { answers: { 200: [session] } },
+  signOut: { answers: { 200: [{ removed: true }] } },
   createWebhook: {
     body: { url: "https://acme.dev/hook", events: ["hold.pending", "hold.decided"], agentId: AGENT },
     answers: { 201: [{ ...webhook, agentId: AGENT, secret: "x" }] },

@@ -6,6 +6,7 @@ const STATUS: Readonly<Record<ProblemCode, number>> = {
   invalid_request: 400,
   api_key_rejected: 401,
   sign_in_required: 401,
+  sign_in_link_invalid: 401,
   forbidden: 403,
   user_not_allowed: 403,
   not_an_approver: 403,

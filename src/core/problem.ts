@@ -24,6 +24,11 @@ const KINDS = {
     title: "Nobody is signed in",
     help: "Open a new sign-in link: an administrator makes one with `intentlock user link`.",
   },
+  sign_in_link_invalid: {
+    status: 401,
+    title: "The sign-in link was used before, is too old, or is none",
+    help: "Open a new sign-in link: an administrator makes one with `intentlock user link`.",
+  },
   forbidden: {
     status: 403,
     title: "This is not for you to do",

@@ -27,6 +27,9 @@ export interface ApiRequest<Body, Query> {
   readonly query: Query;
   readonly body: Body;
   readonly requestId: string;
+  readonly headers: Headers;
+  /** Where the request came from, as far as the server knows: what rate limits count by. */
+  readonly clientAddress: string;
   /** Aborted when the client goes away or the server shuts down. */
   readonly signal: AbortSignal;
 }
@@ -34,6 +37,8 @@ export interface ApiRequest<Body, Query> {
 export interface ApiAnswer<Answer> {
   readonly status: number;
   readonly body: Answer;
+  /** Beside the ones that every answer has. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Answers one endpoint. @throws ProblemError for what is refused; anything else is `internal` */

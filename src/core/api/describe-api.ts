@@ -4,6 +4,7 @@ import { type ApiSchemas, describeQuery, describeSchema, describeSchemas } from 
 import { type AnyEndpoint, type AuthKind, MAX_BODY_BYTES, problemsOf, SESSION_COOKIE } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
 import { listParameters, parameterSchema } from "./parameters.ts";
+import { CSRF_HEADER } from "./session.ts";
 
 /**
  * The server's API as an OpenAPI 3.1 document, frozen: every endpoint, with the schemas of what is asked and answered and
@@ -83,9 +84,11 @@ function describeProblems(codes: readonly ProblemCode[], schemas: ApiSchemas): J
   };
 }
 
+const SESSION = `A person who is signed in. What changes something needs the header \`${CSRF_HEADER}\` too.`;
+
 const SECURITY: JsonObject = {
   apiKey: { type: "http", scheme: "bearer", description: "An API key of an agent: `ilk_…`" },
-  session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE, description: "A person who is signed in" },
+  session: { type: "apiKey", in: "cookie", name: SESSION_COOKIE, description: SESSION },
 };
 
 function schemeOf(auth: AuthKind): string {

@@ -6,6 +6,7 @@ import { leaseEndpoints } from "./leases.ts";
 import { peopleEndpoints } from "./people.ts";
 import { planEndpoints } from "./plans.ts";
 import { policyEndpoints } from "./policies.ts";
+import { sessionEndpoints } from "./session.ts";
 import { signingKeyEndpoints } from "./signing-keys.ts";
 import { systemEndpoints } from "./system.ts";
 import { webhookEndpoints } from "./webhooks.ts";
@@ -19,6 +20,7 @@ export const endpoints: typeof planEndpoints &
   typeof policyEndpoints &
   typeof agentEndpoints &
   typeof peopleEndpoints &
+  typeof sessionEndpoints &
   typeof webhookEndpoints &
   typeof signingKeyEndpoints &
   typeof systemEndpoints = Object.freeze({
@@ -30,6 +32,7 @@ export const endpoints: typeof planEndpoints &
   ...policyEndpoints,
   ...agentEndpoints,
   ...peopleEndpoints,
+  ...sessionEndpoints,
   ...webhookEndpoints,
   ...signingKeyEndpoints,
   ...systemEndpoints,

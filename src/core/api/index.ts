@@ -30,6 +30,7 @@ export * from "./people.ts";
 export * from "./plans.ts";
 export * from "./policies.ts";
 export * from "./read-message.ts";
+export * from "./session.ts";
 export * from "./signing-keys.ts";
 export * from "./system.ts";
 export * from "./values.ts";

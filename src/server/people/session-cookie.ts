@@ -1,0 +1,31 @@
+import { SESSION_COOKIE } from "../../core/api/index.ts";
+
+/** The token of a session: what {@link createSecret} makes. */
+const TOKEN = /^[\w-]{43}$/;
+
+/**
+ * The token in a request's session cookie. Undefined also if there are two: somebody who controls a neighbouring host
+ * can add one, to make a person act in a session that is not theirs.
+ */
+export function readSessionCookie(headers: Headers): string | undefined {
+  const values = (headers.get("cookie") ?? "")
+    .split(";")
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${SESSION_COOKIE}=`))
+    .map((pair) => pair.slice(SESSION_COOKIE.length + 1));
+  const [value] = values;
+  return values.length === 1 && value !== undefined && TOKEN.test(value) ? value : undefined;
+}
+
+/** The header `Set-Cookie` that gives a session to a browser. Scripts cannot read it, and other sites cannot post with it. */
+export function writeSessionCookie(token: string, { publicUrl, maxAgeSeconds }: CookieOptions): string {
+  // Without TLS a browser would not send a cookie that is Secure; the server takes http: on this machine only.
+  const secure = new URL(publicUrl).protocol === "https:" ? "; Secure" : "";
+  return `${SESSION_COOKIE}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+}
+
+export interface CookieOptions {
+  readonly publicUrl: string;
+  /** 0: the browser forgets it. */
+  readonly maxAgeSeconds: number;
+}
