@@ -26,6 +26,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   "adapters/mcp": adapter("@modelcontextprotocol/sdk"),
   guard: { folders: ["core", "session", "gates", "adapters/vercel-ai"], types: [], libraries: ["zod"] },
   server: { folders: ["core"], libraries: ["hono", "@hono/node-server", "kysely", "pg", "zod"], node: true },
+  cli: { folders: ["core", "gates", "session", "server"], libraries: ["commander", "zod"], node: true },
   // The root: what is exported as `intentlock`.
   "": { folders: ["core", "gates", "session"] },
 };
@@ -154,6 +155,9 @@ describe("this test", () => {
     ["adapters/mcp/a.ts", 'import { x } from "../vercel-ai/index.ts";', "is not one of the folders that it may import"],
     ["adapters/new/a.ts", 'import { x } from "../../session/index.ts";', "is in a folder that the table does not have"],
     ["server/a.ts", 'import { x } from "../gates/index.ts";', "is not one of the folders that it may import"],
+    ["cli/a.ts", 'import { tool } from "ai";', "is not one of the folder's libraries"],
+    ["cli/a.ts", 'import manifest from "../../package.json";', "is outside of src/"],
+    ["server/a.ts", 'import { runCli } from "../cli/run-cli.ts";', "is not one of the folders that it may import"],
     ["index.ts", 'export * from "./adapters/vercel-ai/index.ts";', "is not one of the folders that it may import"],
   ])("finds fault with %s: %s", (file, text, fault) => {
     expect(listImports(file, text).map(findFault)).toEqual([fault]);

@@ -1,0 +1,8 @@
+import type { Command } from "commander";
+import { addGroup, type CommandHost } from "../command.ts";
+import { addPolicyValidate } from "./policy-validate.ts";
+
+export function addPolicyCommands(program: Command, host: CommandHost): void {
+  const policy = addGroup(program, "policy", "check policies, try them and put them in force");
+  addPolicyValidate(policy, host);
+}
