@@ -1,6 +1,7 @@
 import type { AuditReport } from "../audit/audit-report.ts";
 import type { Paint } from "./paint.ts";
 import { printable } from "./printable.ts";
+import { count } from "./words.ts";
 
 /** More than anybody reads; `--json` has them all. */
 const MAX_SHOWN = 50;
@@ -23,9 +24,4 @@ export function printAudit(report: AuditReport, paint: Paint): string {
   if (notClosed > 0) lines.push(`${count(notClosed, "plan")} not closed: still open, or cut off`);
   lines.push(report.ok ? paint("green", "Everything agrees.") : paint("red", `${count(problems.length, "problem")}.`));
   return lines.map((line) => `${line}\n`).join("");
-}
-
-/** `1 plan`, `2 plans`. */
-export function count(number: number, one: string, many: string = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
 }

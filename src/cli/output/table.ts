@@ -21,10 +21,11 @@ function toCell(cell: Cell): PaintedCell {
 }
 
 function printRow(row: readonly PaintedCell[], widths: readonly number[], paint: Paint): string {
-  const last = row.length - 1;
+  const last = row.findLastIndex(({ text }) => text !== "");
   return row
+    .slice(0, last + 1)
     .map(({ text, style }, column) => {
-      // Nothing after the last column, so that no line ends in spaces.
+      // Nothing after the last that says something, so that no line ends in spaces.
       const space = column === last ? "" : " ".repeat(Math.max(0, (widths[column] ?? 0) - lengthOf(text)));
       return (style ? paint(style, text) : text) + space;
     })
