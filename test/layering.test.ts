@@ -25,7 +25,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   "adapters/mastra": { ...adapter("@mastra/core"), node: true },
   "adapters/mcp": adapter("@modelcontextprotocol/sdk"),
   guard: { folders: ["core", "session", "gates", "adapters/vercel-ai"], types: [], libraries: ["zod"] },
-  server: { folders: ["core"], libraries: ["hono", "@hono/node-server", "kysely", "pg", "zod"], node: true },
+  server: { folders: ["core"], libraries: ["hono", "@hono/node-server", "kysely", "pg", "pino", "zod"], node: true },
   cli: { folders: ["core", "gates", "session", "server"], libraries: ["commander", "zod"], node: true },
   // The root: what is exported as `intentlock`.
   "": { folders: ["core", "gates", "session"] },

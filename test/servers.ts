@@ -1,0 +1,159 @@
+import { randomUUID } from "node:crypto";
+import type { Logger } from "pino";
+import type { AgentSettings } from "../src/core/api/index.ts";
+import { fingerprintTool, type Policy, type Role } from "../src/core/index.ts";
+import { createServer, type IntentlockServer, type ServerOptions } from "../src/server/create-server.ts";
+import { createSecret, hashSecret } from "../src/server/secret.ts";
+import { openStore, type Store } from "../src/server/store/index.ts";
+import { ALICE, aPolicy } from "./builders.ts";
+import { TestClock } from "./clock.ts";
+import { BOB } from "./store-builders.ts";
+
+export const PUBLIC_URL = "https://intentlock.test";
+
+/** An agent of a server under test. */
+export interface TestAgent {
+  readonly agentId: string;
+  readonly name: string;
+  readonly apiKey: string;
+  readonly keyId: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever was answered.
+  readonly body: any;
+}
+
+export interface Ask {
+  readonly body?: unknown;
+  /** `null`: none. */
+  readonly apiKey?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** A server in this process, with people, and an agent that has a policy and a key. */
+export interface ServerUnderTest {
+  readonly server: IntentlockServer;
+  readonly store: Store;
+  readonly clock: TestClock;
+  readonly agent: TestAgent;
+  /** As the agent, unless told otherwise. */
+  ask(method: string, path: string, ask?: Ask): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+export interface ServerSetup {
+  /** A new one in memory unless given. */
+  readonly store?: Store;
+  readonly clock?: TestClock;
+  readonly policy?: Policy | string;
+  readonly settings?: AgentSettings;
+  /** Beside alice, a member, and bob, an approver and the admin `root@acme.dev`. */
+  readonly people?: Readonly<Record<string, { readonly roles?: readonly Role[]; readonly groups?: readonly string[] }>>;
+  /** Of the agent's key. */
+  readonly owner?: string;
+  readonly mayActFor?: readonly string[] | null;
+  readonly log?: Logger;
+  readonly rateLimits?: ServerOptions["rateLimits"];
+}
+
+export const ROOT = "root@acme.dev";
+
+const PEOPLE: NonNullable<ServerSetup["people"]> = {
+  [ALICE]: { roles: ["member"] },
+  [BOB]: { roles: ["approver"] },
+  [ROOT]: { roles: ["admin"] },
+};
+
+export async function aServer(setup: ServerSetup = {}): Promise<ServerUnderTest> {
+  const clock = setup.clock ?? new TestClock();
+  const store = setup.store ?? (await openStore({ sqlite: ":memory:" }));
+  for (const [email, { roles = [], groups = [] }] of Object.entries({ ...PEOPLE, ...setup.people })) {
+    await store.people.upsert({ email, roles, groups, createdAt: clock.now(), disabledAt: null });
+  }
+  const agent = await anAgent(store, setup);
+  const server = createServer({
+    store,
+    publicUrl: PUBLIC_URL,
+    clock: clock.now,
+    log: setup.log,
+    rateLimits: setup.rateLimits,
+  });
+  return {
+    server,
+    store,
+    clock,
+    agent,
+    ask: (method, path, ask) => askServer(server, method, path, { apiKey: agent.apiKey, ...ask }),
+    close: () => server.close(),
+  };
+}
+
+/** One more agent, with a key and a policy of its own. */
+export async function anAgent(store: Store, setup: ServerSetup & { readonly name?: string } = {}): Promise<TestAgent> {
+  const { settings = {}, policy = aPolicy(), owner = ROOT, mayActFor = null } = setup;
+  const createdAt = (setup.clock ?? new TestClock()).now();
+  const agentId = randomUUID();
+  const name = setup.name ?? `agent ${agentId}`;
+  await store.agents.create({ id: agentId, name, settings, createdAt });
+  const text = typeof policy === "string" ? policy : JSON.stringify(policy);
+  await store.policies.push({ agentId, text, createdAt, createdBy: ROOT, comment: null });
+  return { agentId, name, ...(await aKey(store, agentId, { owner, mayActFor, createdAt })) };
+}
+
+/** One more key of an agent. */
+export async function aKey(
+  store: Store,
+  agentId: string,
+  options: { readonly owner?: string; readonly mayActFor?: readonly string[] | null; readonly createdAt?: number } = {},
+): Promise<{ readonly apiKey: string; readonly keyId: string }> {
+  const { owner = ROOT, mayActFor = null, createdAt = new TestClock().now() } = options;
+  const apiKey = createSecret("ilk_");
+  const keyId = randomUUID();
+  const key = { id: keyId, agentId, hash: hashSecret(apiKey), prefix: apiKey.slice(0, 8), owner, mayActFor, createdAt };
+  await store.apiKeys.create(key);
+  return { apiKey, keyId };
+}
+
+/** Asks a server without a socket. */
+export async function askServer(
+  server: IntentlockServer,
+  method: string,
+  path: string,
+  { body, apiKey = null, headers, signal }: Ask = {},
+): Promise<Answer> {
+  const request = new Request(`${PUBLIC_URL}${path}`, {
+    method,
+    headers: {
+      ...(body !== undefined && { "content-type": "application/json" }),
+      ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    ...(signal && { signal }),
+  });
+  const response = await server.fetch(request);
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
+}
+
+export const TOOLS: readonly string[] = ["send_money", "read_file", "post_comment"];
+
+/** Of a tool of a plan in tests. */
+export function toolFingerprint(name: string): string {
+  return fingerprintTool({ name, description: `Does ${name}`, inputSchema: { type: "object" } });
+}
+
+/** The body that signs a plan of one step for Alice, unless told otherwise. */
+export function aSignBody(over: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
+  return {
+    user: ALICE,
+    task: { instruction: "Pay the rent" },
+    plan: { goal: "Pay the rent", steps: [{ tool: "send_money" }] },
+    tools: Object.fromEntries(TOOLS.map((name) => [name, toolFingerprint(name)])),
+    ...over,
+  };
+}
