@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from "vitest";
+import { describeAdminister } from "./store-conformance/administer.ts";
 import { describeConcurrency } from "./store-conformance/concurrency.ts";
 import { describeHolds } from "./store-conformance/holds.ts";
 import { describeHostile } from "./store-conformance/hostile.ts";
@@ -20,6 +21,7 @@ export function describeStore(name: string, createDatabase: CreateDatabase): voi
     describePlans(open);
     describeHolds(open);
     describeRegistry(open);
+    describeAdminister(open);
     describeHostile(open);
     describeConcurrency(open);
     describeOpening(createDatabase);

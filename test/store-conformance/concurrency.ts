@@ -140,13 +140,13 @@ export function describeConcurrency(open: () => Promise<Store>): void {
     test("a delivery is taken once", async () => {
       const [store] = stores as [Store, Store];
       const plan = await addPlan(store);
-      const { hold } = await store.holds.open(aHold(plan), { maxHolds: 1 });
       const { agentId, id } = plan;
       for (let index = 0; index < 10; index += 1) {
         const names = { id: `${index} ${id}`, agentId, url: "https://acme.dev", secret: "s" };
-        await store.webhooks.create({ ...names, createdAt: NOW_MS });
+        const events = ["hold.pending"] as const;
+        await store.webhooks.create({ ...names, events, createdAt: NOW_MS });
       }
-      await store.webhooks.enqueue({ holdId: hold!.id, agentId, now: NOW_MS });
+      await store.holds.open(aHold(plan), { maxHolds: 1 });
       const taken = await atOnce(8, (one) => one.webhooks.takeDue({ now: NOW_MS, limit: 2, leaseMs: 1000 }));
       expect(taken.every((some) => some.length <= 2)).toBe(true);
       const rest = await store.webhooks.takeDue({ now: NOW_MS, limit: 100, leaseMs: 1000 });

@@ -111,7 +111,7 @@ export function describeHostile(open: () => Promise<Store>): void {
         addPlan(store, { agentId, apiKeyId, id: name }),
         store.holds.open(aHold(plan, { digest: name }), { maxHolds: 1 }),
         store.plans.takeLease(plan.id, { holder: name, until: 1, now: 0 }),
-        store.webhooks.create({ id: name, agentId: null, url: "u", secret: "s", createdAt: 0 }),
+        store.webhooks.create({ id: name, agentId: null, url: "u", events: [], secret: "s", createdAt: 0 }),
       ]) {
         await expect(write).rejects.toMatchObject({ code: "ERR_INVALID_TEXT" });
       }

@@ -1,6 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import type { WebhookEvent } from "../../src/core/api/index.ts";
 import type { Person, Store } from "../../src/server/store/index.ts";
-import { addAgent, addPlan, aHold, BOB, NOW_MS } from "../store-builders.ts";
+import { addAgent, addPlan, aHold, anApproval, BOB, NOW_MS } from "../store-builders.ts";
+
+const PENDING: readonly WebhookEvent[] = ["hold.pending"];
 
 /** Agents, API keys, people, policies, webhooks, sign-in and rate limits. */
 export function describeRegistry(open: () => Promise<Store>): void {
@@ -13,13 +16,14 @@ export function describeRegistry(open: () => Promise<Store>): void {
     test("have names of their own, settings, and can be disabled", async () => {
       const { agentId: id } = await addAgent(store);
       const agent = await store.agents.get(id);
-      expect(agent).toEqual({ id, name: `agent ${id}`, settings: {}, createdAt: NOW_MS, disabledAt: null });
+      const name = `agent ${id}`;
+      expect(agent).toEqual({ id, name, settings: {}, policyVersion: 0, createdAt: NOW_MS, disabledAt: null });
       expect(await store.agents.getByName(agent!.name)).toEqual(agent);
       expect(await store.agents.create({ ...agent!, id: `other ${id}` })).toBe(false);
-      expect(await store.agents.setSettings(id, { approvePlan: true, budget: { session: { calls: 1 } } })).toBe(true);
+      expect(await store.agents.setSettings(id, { approvePlans: true, budget: { session: { calls: 1 } } })).toBe(true);
       expect(await store.agents.setDisabled(id, NOW_MS)).toBe(true);
       const changed = await store.agents.get(id);
-      expect(changed).toMatchObject({ settings: { approvePlan: true, budget: { session: { calls: 1 } } } });
+      expect(changed).toMatchObject({ settings: { approvePlans: true, budget: { session: { calls: 1 } } } });
       expect(changed).toMatchObject({ disabledAt: NOW_MS });
       expect(await store.agents.list()).toContainEqual(changed);
       expect(await store.agents.setDisabled("other", null)).toBe(false);
@@ -68,7 +72,8 @@ export function describeRegistry(open: () => Promise<Store>): void {
   describe("people", () => {
     test("are one person in any writing of their address", async () => {
       const email = "carol@acme.dev";
-      const person: Person = { email, roles: ["approver"], groups: ["ops"], createdAt: NOW_MS, disabledAt: null };
+      const roles = ["approver"] as const;
+      const person: Person = { email, name: "Carol", roles, groups: ["ops"], createdAt: NOW_MS, disabledAt: null };
       await store.people.upsert(person);
       await store.people.upsert({ ...person, email: "CAROL@Acme.dev", roles: ["member"], createdAt: NOW_MS + 9 });
       expect(await store.people.get("Carol@acme.DEV")).toEqual({ ...person, roles: ["member"] });
@@ -159,36 +164,47 @@ export function describeRegistry(open: () => Promise<Store>): void {
   describe("webhooks", () => {
     test("are delivered by one, until it is done or given up", async () => {
       const plan = await addPlan(store);
-      const { hold } = await store.holds.open(aHold(plan), { maxHolds: 1 });
       const { agentId } = plan;
-      const hook = (id: string, of: string | null): Promise<void> =>
-        store.webhooks.create({ id, agentId: of, url: `https://${id}`, secret: id, createdAt: NOW_MS });
+      const hook = (id: string, of: string | null, events = PENDING): Promise<void> =>
+        store.webhooks.create({ id, agentId: of, url: `https://${id}`, events, secret: id, createdAt: NOW_MS });
       await hook("own", agentId);
+      await hook("later", agentId, ["hold.decided"]);
       await hook("all", null);
       await hook("foreign", (await addAgent(store)).agentId);
       await hook("off", null);
       expect(await store.webhooks.disable("off", NOW_MS)).toBe(true);
       expect(await store.webhooks.disable("off", NOW_MS)).toBe(false);
-      expect((await store.webhooks.list()).map(({ id }) => id).sort()).toEqual(["all", "foreign", "off", "own"]);
-      const order = { holdId: hold!.id, agentId, now: NOW_MS };
-      expect(await store.webhooks.enqueue(order)).toBe(2);
-      expect(await store.webhooks.enqueue(order)).toBe(0);
+      expect((await store.webhooks.list()).map(({ id }) => id).sort()).toEqual([
+        "all",
+        "foreign",
+        "later",
+        "off",
+        "own",
+      ]);
+      const { hold } = await store.holds.open(aHold(plan), { maxHolds: 1 });
+      const again = await store.holds.open(aHold(plan), { maxHolds: 1 });
+      expect(again.outcome).toBe("existing");
       const take = async (now: number): Promise<string[]> =>
-        (await store.webhooks.takeDue({ now, limit: 10, leaseMs: 1000 })).map(({ url, secret, attempts, holdId }) => {
-          expect(holdId).toBe(hold!.id);
-          return `${url} ${secret} ${attempts}`;
-        });
+        (await store.webhooks.takeDue({ now, limit: 10, leaseMs: 1000 })).map(
+          ({ url, secret, attempts, holdId, event }) => {
+            expect(holdId).toBe(hold!.id);
+            return `${url} ${secret} ${attempts}${event === "hold.pending" ? "" : event}`;
+          },
+        );
       expect(await take(NOW_MS - 1)).toEqual([]);
       expect((await take(NOW_MS)).sort()).toEqual(["https://all all 1", "https://own own 1"]);
       expect(await take(NOW_MS + 999)).toEqual([]);
-      await store.webhooks.markDelivered(`own:${hold!.id}`, NOW_MS);
+      await store.webhooks.markDelivered(`own:${hold!.id}:hold-pending`, NOW_MS);
       expect(await take(NOW_MS + 1000)).toEqual(["https://all all 2"]);
-      await store.webhooks.markFailed(`all:${hold!.id}`, { error: "503", nextAttemptAt: NOW_MS + 5000 });
+      await store.webhooks.markFailed(`all:${hold!.id}:hold-pending`, { error: "503", nextAttemptAt: NOW_MS + 5000 });
       expect(await take(NOW_MS + 4999)).toEqual([]);
       expect(await take(NOW_MS + 5000)).toEqual(["https://all all 3"]);
-      await store.webhooks.markFailed(`all:${hold!.id}`, { error: "503", nextAttemptAt: null });
+      await store.webhooks.markFailed(`all:${hold!.id}:hold-pending`, { error: "503", nextAttemptAt: null });
       expect(await take(NOW_MS + 1e9)).toEqual([]);
-      for (const id of ["own", "all", "foreign"]) await store.webhooks.disable(id, NOW_MS);
+      expect(await store.holds.decide(hold!.id, anApproval())).toBeDefined();
+      expect(await store.holds.decide(hold!.id, anApproval())).toBeUndefined();
+      expect(await take(NOW_MS)).toEqual(["https://later later 1hold.decided"]);
+      for (const id of ["own", "all", "foreign", "later"]) await store.webhooks.disable(id, NOW_MS);
     });
   });
 

@@ -1,30 +1,23 @@
 import type { Selectable } from "kysely";
-import type { Budget } from "../../core/index.ts";
+import type { AgentSettings } from "../../core/api/index.ts";
 import type { Database } from "./database.ts";
 import { readJson, writeJson } from "./json-text.ts";
+import { checkLimit, inBytes, type NameRange } from "./page.ts";
 import { checkNames } from "./parameters.ts";
 import type { AgentRow } from "./schema.ts";
-
-/** What is set for one agent; the server has defaults for the rest. */
-export interface AgentSettings {
-  /** Every plan waits for a person before it is signed. */
-  readonly approvePlan?: boolean;
-  readonly planTtlSeconds?: number;
-  readonly planMaxAgeSeconds?: number;
-  readonly maxHolds?: number;
-  readonly budget?: Budget;
-}
 
 export interface Agent {
   /** Random, and never changed or used again. */
   readonly id: string;
   readonly name: string;
   readonly settings: AgentSettings;
+  /** Of its newest policy; 0 if it has none. */
+  readonly policyVersion: number;
   readonly createdAt: number;
   readonly disabledAt: number | null;
 }
 
-export type NewAgent = Omit<Agent, "disabledAt">;
+export type NewAgent = Omit<Agent, "disabledAt" | "policyVersion">;
 
 /** Agents. They are disabled and never removed: plans and entries name them. */
 export class AgentStore {
@@ -61,10 +54,31 @@ export class AgentStore {
     return this.#find("name", name);
   }
 
-  /** By name. */
-  async list(): Promise<readonly Agent[]> {
-    const rows = await this.#database.query.selectFrom("agents").selectAll().orderBy("name").execute();
-    return rows.map(toAgent);
+  /** By name; all, unless told how many after which. */
+  async list({ after, limit }: NameRange = {}): Promise<readonly Agent[]> {
+    let query = this.#database.query.selectFrom("agents").selectAll().orderBy(inBytes(this.#database, "name"));
+    if (after !== undefined) query = query.where(inBytes(this.#database, "name"), ">", after);
+    if (limit !== undefined) query = query.limit(checkLimit(limit));
+    return (await query.execute()).map(toAgent);
+  }
+
+  /** @returns false if there is no such agent, or another has the name */
+  async rename(id: string, name: string): Promise<boolean> {
+    checkNames({ name });
+    const rows = await this.#database.query
+      .updateTable("agents")
+      .set({ name })
+      .where("id", "=", id)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom("agents as other").select("other.id").where("other.name", "=", name).where("other.id", "!=", id),
+          ),
+        ),
+      )
+      .returning("id")
+      .execute();
+    return rows.length === 1;
   }
 
   /** Null puts it in use again. @returns false if there is no such agent */
@@ -89,11 +103,12 @@ export class AgentStore {
   }
 }
 
-export function toAgent(row: Omit<Selectable<AgentRow>, "policy_version">): Agent {
+export function toAgent(row: Selectable<AgentRow>): Agent {
   return {
     id: row.id,
     name: row.name,
     settings: readJson<AgentSettings>(row.settings),
+    policyVersion: row.policy_version,
     createdAt: row.created_at,
     disabledAt: row.disabled_at,
   };

@@ -14,6 +14,8 @@ export interface ApiKey {
   readonly hash: string;
   /** Its first characters, for people. */
   readonly prefix: string;
+  /** What people call it. */
+  readonly name: string | null;
   /** The e-mail of the person whose key it is. */
   readonly owner: string;
   /** The e-mails of those that it may act for; null: anybody. */
@@ -23,7 +25,7 @@ export interface ApiKey {
   readonly lastUsedAt: number | null;
 }
 
-export type NewApiKey = Omit<ApiKey, "revokedAt" | "lastUsedAt">;
+export type NewApiKey = Omit<ApiKey, "name" | "revokedAt" | "lastUsedAt"> & { readonly name?: string | null };
 
 /** How exact `lastUsedAt` is: a key in use is not written with every request. */
 const TOUCH_EVERY_MS = 60_000;
@@ -33,6 +35,7 @@ const COLUMNS = [
   "api_keys.agent_id",
   "api_keys.hash",
   "api_keys.prefix",
+  "api_keys.name",
   "api_keys.owner",
   "api_keys.may_act_for",
   "api_keys.created_at",
@@ -57,6 +60,7 @@ export class ApiKeyStore {
         agent_id: key.agentId,
         hash: key.hash,
         prefix: key.prefix,
+        name: key.name ?? null,
         owner: checkEmail(key.owner),
         may_act_for: writeJsonOrNull(key.mayActFor?.map(checkEmail)),
         created_at: key.createdAt,
@@ -75,11 +79,15 @@ export class ApiKeyStore {
       .selectFrom("api_keys")
       .innerJoin("agents", "agents.id", "api_keys.agent_id")
       .select(COLUMNS)
-      .select(["agents.name", "agents.settings", "agents.created_at as agent_created_at", "agents.disabled_at"])
+      .select(["agents.name as agent_name", "agents.settings", "agents.policy_version"])
+      .select(["agents.created_at as agent_created_at", "agents.disabled_at"])
       .where("api_keys.hash", "=", hash)
       .executeTakeFirst();
     return (
-      row && { key: toApiKey(row), agent: toAgent({ ...row, id: row.agent_id, created_at: row.agent_created_at }) }
+      row && {
+        key: toApiKey(row),
+        agent: toAgent({ ...row, id: row.agent_id, name: row.agent_name, created_at: row.agent_created_at }),
+      }
     );
   }
 
@@ -130,6 +138,7 @@ function toApiKey(row: Selectable<ApiKeyRow>): ApiKey {
     agentId: row.agent_id,
     hash: row.hash,
     prefix: row.prefix,
+    name: row.name,
     owner: row.owner,
     mayActFor: readJson<readonly string[]>(row.may_act_for),
     createdAt: row.created_at,

@@ -21,11 +21,12 @@ interface DatabaseBase {
 }
 
 /**
- * Runs work in one transaction, all or nothing. On SQLite it has the write lock from the start; on PostgreSQL it is READ
+ * Runs work in one transaction, all or nothing; inside of one, in that one. On SQLite it has the write lock from the start; on PostgreSQL it is READ
  * COMMITTED, and what must not change meanwhile is locked by the work ({@link lockRows}).
  */
-export function transact<T>({ query }: Database, work: (query: Transaction<Tables>) => Promise<T>): Promise<T> {
-  return query.transaction().execute(work);
+export async function transact<T>({ query }: Database, work: (query: Transaction<Tables>) => Promise<T>): Promise<T> {
+  if (query.isTransaction) return await work(query as Transaction<Tables>);
+  return await query.transaction().execute(work);
 }
 
 /** Locks the rows that a query reads until the transaction ends. On SQLite the transaction itself is the lock. */

@@ -1,8 +1,9 @@
-import { type Selectable, sql, type UpdateQueryBuilder } from "kysely";
-import type { Database } from "./database.ts";
+import { type Kysely, type Selectable, sql, type UpdateQueryBuilder } from "kysely";
+import { type Database, transact } from "./database.ts";
 import { type Hold, type HoldStatus, type NewHold, toHold } from "./hold-record.ts";
 import { type OpenedHold, openHold } from "./open-hold.ts";
 import { type PageRequest, takePage } from "./page.ts";
+import { planDeliveries } from "./plan-deliveries.ts";
 import type { HoldRow, Tables } from "./schema.ts";
 
 /** The channel on which it is signalled that a hold was decided, has expired or was cancelled; the payload is its id. */
@@ -57,8 +58,8 @@ export class HoldStore {
   /** Approves or rejects, and signals it. @returns undefined if it is not pending any more, or has run out of time */
   async decide(id: string, decision: HoldDecisionRecord): Promise<Hold | undefined> {
     const isApproved = decision.status === "approved";
-    const [hold] = await this.#change(
-      this.#database.query
+    const [hold] = await this.#change(decision.now, (query) =>
+      query
         .updateTable("holds")
         .set({
           status: decision.status,
@@ -92,8 +93,8 @@ export class HoldStore {
 
   /** Ends those that nobody decided in time, at most 500. @returns what it ended: each hold is returned once, to one caller */
   async expire(now: number): Promise<readonly Hold[]> {
-    const { query, kind } = this.#database;
-    return this.#change(
+    const { kind } = this.#database;
+    return this.#change(now, (query) =>
       query
         // Once, and not again for each row: it locks what it finds.
         .with(
@@ -118,8 +119,8 @@ export class HoldStore {
 
   /** Takes back what still waits under a plan that is over. @returns what it cancelled */
   async cancelOfPlan(planId: string, now: number): Promise<readonly Hold[]> {
-    return this.#change(
-      this.#database.query
+    return this.#change(now, (query) =>
+      query
         .updateTable("holds")
         .set({ status: "cancelled", decided_at: now })
         .where("plan_id", "=", planId)
@@ -128,20 +129,29 @@ export class HoldStore {
     );
   }
 
-  /** Changes holds and signals each of them. On PostgreSQL that is one statement: no change goes without its signal. */
-  async #change(change: HoldChange): Promise<readonly Hold[]> {
+  /** Changes holds, signals each of them and tells webhooks: all of it, or none. */
+  #change(now: number, toChange: (query: Kysely<Tables>) => HoldChange): Promise<readonly Hold[]> {
     const database = this.#database;
-    if (database.kind === "postgres") {
-      const { rows } = await sql<Selectable<HoldRow>>`WITH changed AS (${change})
-        SELECT changed.*, pg_notify(${database.channel}, ${`${HOLD_SIGNAL} `} || changed.id) FROM changed`.execute(
-        database.query,
-      );
-      return rows.map(toHold);
-    }
-    const rows = await change.execute();
-    for (const { id } of rows) await database.signals.notify(HOLD_SIGNAL, id);
-    return rows.map(toHold);
+    return transact(database, async (query) => {
+      const holds = (await runChange({ ...database, query }, toChange(query))).map(toHold);
+      await planDeliveries(query, holds, { event: "hold.decided", now });
+      return holds;
+    });
   }
 }
 
 type HoldChange = UpdateQueryBuilder<Tables, "holds", "holds", Selectable<HoldRow>>;
+
+/** On PostgreSQL a signal is sent by the commit. */
+async function runChange(database: Database, change: HoldChange): Promise<readonly Selectable<HoldRow>[]> {
+  if (database.kind === "postgres") {
+    const { rows } = await sql<Selectable<HoldRow>>`WITH changed AS (${change})
+      SELECT changed.*, pg_notify(${database.channel}, ${`${HOLD_SIGNAL} `} || changed.id) FROM changed`.execute(
+      database.query,
+    );
+    return rows;
+  }
+  const rows = await change.execute();
+  for (const { id } of rows) await database.signals.notify(HOLD_SIGNAL, id);
+  return rows;
+}

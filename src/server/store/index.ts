@@ -5,7 +5,8 @@
  */
 
 export type { AdminAuditCheck, AdminAuditStore, AdminEntry, AdminEvent } from "./admin-audit.ts";
-export type { Agent, AgentSettings, AgentStore, NewAgent } from "./agents.ts";
+export type { StoreInTransaction } from "./administer.ts";
+export type { Agent, AgentStore, NewAgent } from "./agents.ts";
 export type { ApiKey, ApiKeyStore, NewApiKey } from "./api-keys.ts";
 export type { IssuedToken, PlanAppend, VerdictCheck } from "./append.ts";
 export type { AuditEntryStore, StoredDecision, StoredEntry } from "./audit-entries.ts";
@@ -13,8 +14,8 @@ export type { Hold, HoldStatus, NewHold } from "./hold-record.ts";
 export { HOLD_SIGNAL, type HoldDecisionRecord, type HoldFilter, type HoldStore } from "./holds.ts";
 export type { OpenedHold } from "./open-hold.ts";
 export type { PostgresOptions } from "./open-postgres.ts";
-export type { PageRequest } from "./page.ts";
-export type { Person, PersonStore } from "./people.ts";
+export type { NameRange, PageRequest } from "./page.ts";
+export type { NewPerson, Person, PersonStore } from "./people.ts";
 export type { OpenCall, PlanState, PlanStatus, StoredPlan, StoredTask } from "./plan-record.ts";
 export type { NewPlan, PlanFilter, PlanStore } from "./plans.ts";
 export type { PolicyStore, StoredPolicy } from "./policies.ts";

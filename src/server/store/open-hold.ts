@@ -2,6 +2,7 @@ import type { Transaction } from "kysely";
 import { type Database, lockRows, transact } from "./database.ts";
 import { type Hold, type NewHold, toHold, toHoldRow } from "./hold-record.ts";
 import { checkNames } from "./parameters.ts";
+import { planDeliveries } from "./plan-deliveries.ts";
 import type { Tables } from "./schema.ts";
 
 /** What came of opening a hold. `existing`: this decision has one already, whatever became of it. */
@@ -44,6 +45,7 @@ export async function openHold(
       .execute();
     const row = toHoldRow(hold);
     await query.insertInto("holds").values(row).execute();
+    await planDeliveries(query, [hold], { event: "hold.pending", now: hold.createdAt });
     return { outcome: "opened", hold: toHold(row) };
   });
 }

@@ -1,5 +1,13 @@
-import { type Expression, type ReferenceExpression, type SelectQueryBuilder, type SqlBool, sql } from "kysely";
+import {
+  type Expression,
+  type RawBuilder,
+  type ReferenceExpression,
+  type SelectQueryBuilder,
+  type SqlBool,
+  sql,
+} from "kysely";
 import { IntentlockError } from "../../core/index.ts";
+import type { Database } from "./database.ts";
 import type { Tables } from "./schema.ts";
 
 /** A part of a list, newest first. */
@@ -8,6 +16,19 @@ export interface PageRequest {
   readonly before?: { readonly createdAt: number; readonly id: string };
   /** 1 to 1000; 100 by default. */
   readonly limit?: number;
+}
+
+/** A part of a list that is in the order of names. */
+export interface NameRange {
+  /** The last name of the part before. */
+  readonly after?: string;
+  /** 1 to 1000. */
+  readonly limit?: number;
+}
+
+/** A column of names in the order of their bytes, as SQLite has it: PostgreSQL's own order depends on its settings. */
+export function inBytes({ kind }: Database, column: string): RawBuilder<string> {
+  return kind === "postgres" ? sql<string>`${sql.ref(column)} COLLATE "C"` : sql<string>`${sql.ref(column)}`;
 }
 
 const DEFAULT_LIMIT = 100;

@@ -3,16 +3,22 @@ import { normalizeEmail, type Role } from "../../core/index.ts";
 import type { Database } from "./database.ts";
 import { checkEmail } from "./email.ts";
 import { readJson, writeJson } from "./json-text.ts";
+import { checkLimit, inBytes, type NameRange } from "./page.ts";
 import type { PersonRow } from "./schema.ts";
 
 export interface Person {
   /** Normalised. */
   readonly email: string;
+  /** What they are called. */
+  readonly name: string | null;
   readonly roles: readonly Role[];
   readonly groups: readonly string[];
   readonly createdAt: number;
   readonly disabledAt: number | null;
 }
+
+/** A person as they are stored; without a name unless they have one. */
+export type NewPerson = Omit<Person, "name"> & { readonly name?: string | null };
 
 /** The people that agents act for, that approve and that administer. One address in any writing is one person. */
 export class PersonStore {
@@ -23,8 +29,9 @@ export class PersonStore {
   }
 
   /** Adds a person or replaces all but `createdAt`. @throws IntentlockError `ERR_INVALID_OPTIONS` for what is no address */
-  async upsert(person: Person): Promise<void> {
+  async upsert(person: NewPerson): Promise<void> {
     const changing = {
+      name: person.name ?? null,
       roles: writeJson(person.roles),
       groups: writeJson(person.groups),
       disabled_at: person.disabledAt,
@@ -44,10 +51,24 @@ export class PersonStore {
     return row && toPerson(row);
   }
 
-  /** By address. */
-  async list(): Promise<readonly Person[]> {
-    const rows = await this.#database.query.selectFrom("people").selectAll().orderBy("email").execute();
-    return rows.map(toPerson);
+  /** By address; all, unless told how many after which. */
+  async list({ after, limit }: NameRange = {}): Promise<readonly Person[]> {
+    let query = this.#database.query.selectFrom("people").selectAll().orderBy(inBytes(this.#database, "email"));
+    if (after !== undefined) query = query.where(inBytes(this.#database, "email"), ">", after);
+    if (limit !== undefined) query = query.limit(checkLimit(limit));
+    return (await query.execute()).map(toPerson);
+  }
+
+  /** Whether an administrator remains who is in use, beside this person. */
+  async hasOtherAdmin(email: string): Promise<boolean> {
+    const query = this.#database.query
+      .selectFrom("people")
+      .select("email")
+      .where("email", "!=", checkEmail(email))
+      .where("disabled_at", "is", null)
+      // Roles are words that no other contains, in quotes.
+      .where("roles", "like", '%"admin"%');
+    return (await query.limit(1).executeTakeFirst()) !== undefined;
   }
 
   /** With their sessions and sign-in links. @returns false if there was no such person */
@@ -62,6 +83,7 @@ export class PersonStore {
 function toPerson(row: Selectable<PersonRow>): Person {
   return {
     email: row.email,
+    name: row.name,
     roles: readJson<readonly Role[]>(row.roles),
     groups: readJson<readonly string[]>(row.groups),
     createdAt: row.created_at,

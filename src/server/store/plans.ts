@@ -84,6 +84,13 @@ export class PlanStore {
     return row && toPlanState(row);
   }
 
+  /** {@link state} of several, in any order; of those that there are. */
+  async states(planIds: readonly string[]): Promise<readonly PlanState[]> {
+    if (planIds.length === 0) return [];
+    const query = this.#database.query.selectFrom("plans").select(STATE_COLUMNS).where("id", "in", planIds);
+    return (await query.execute()).map(toPlanState);
+  }
+
   async get(planId: string): Promise<StoredPlan | undefined> {
     const row = await this.#database.query.selectFrom("plans").selectAll().where("id", "=", planId).executeTakeFirst();
     return row && toStoredPlan(row);

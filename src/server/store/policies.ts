@@ -1,5 +1,6 @@
 import { type Selectable, sql } from "kysely";
 import { type Database, transact } from "./database.ts";
+import { checkLimit } from "./page.ts";
 import type { PolicyRow } from "./schema.ts";
 
 /** One version of an agent's policy. */
@@ -58,9 +59,15 @@ export class PolicyStore {
     return row && toPolicy(row);
   }
 
-  /** Newest first. */
-  async list(agentId: string): Promise<readonly StoredPolicy[]> {
-    return (await this.#ofAgent(agentId).execute()).map(toPolicy);
+  /** Newest first; all, unless told how many before which version. */
+  async list(
+    agentId: string,
+    { before, limit }: { readonly before?: number; readonly limit?: number } = {},
+  ): Promise<readonly StoredPolicy[]> {
+    let query = this.#ofAgent(agentId);
+    if (before !== undefined) query = query.where("version", "<", before);
+    if (limit !== undefined) query = query.limit(checkLimit(limit));
+    return (await query.execute()).map(toPolicy);
   }
 
   #ofAgent(agentId: string) {

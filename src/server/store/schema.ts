@@ -38,6 +38,7 @@ export interface ApiKeyRow {
   agent_id: string;
   hash: string;
   prefix: string;
+  name: string | null;
   owner: string;
   may_act_for: JsonText | null;
   created_at: number;
@@ -58,6 +59,7 @@ export interface SigningKeyRow {
 
 export interface PersonRow {
   email: string;
+  name: string | null;
   roles: JsonText;
   groups: JsonText;
   created_at: number;
@@ -148,6 +150,7 @@ export interface WebhookRow {
   id: string;
   agent_id: string | null;
   url: string;
+  events: JsonText;
   secret: string;
   created_at: number;
   disabled_at: number | null;
@@ -157,6 +160,7 @@ export interface WebhookDeliveryRow {
   id: string;
   webhook_id: string;
   hold_id: string;
+  event: string;
   attempts: number;
   /** Null when nothing is to be tried any more. */
   next_attempt_at: number | null;

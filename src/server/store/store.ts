@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { AdminAuditStore } from "./admin-audit.ts";
+import { administer, type StoreInTransaction } from "./administer.ts";
 import { AgentStore } from "./agents.ts";
 import { ApiKeyStore } from "./api-keys.ts";
 import { AuditEntryStore } from "./audit-entries.ts";
@@ -38,6 +39,8 @@ export interface Store {
   readonly signIn: SignInStore;
   readonly signingKeys: SigningKeyStore;
   readonly webhooks: WebhookStore;
+  /** Runs what people do in one transaction, one at a time: see {@link administer}. */
+  administer<T>(work: (store: StoreInTransaction) => Promise<T>): Promise<T>;
   /** Asks the database for as little as can be asked. @throws IntentlockError `ERR_STORE` if it does not answer */
   health(): Promise<void>;
   /** Ends what is under way and gives everything back. */
@@ -75,6 +78,7 @@ function createStore(database: Database): Store {
     signIn: new SignInStore(database),
     signingKeys: new SigningKeyStore(database),
     webhooks: new WebhookStore(database),
+    administer: (work) => administer(database, createStore, work),
     health: async () => {
       await sql`SELECT version FROM intentlock_schema`.execute(database.query);
     },

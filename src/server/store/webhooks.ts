@@ -1,5 +1,7 @@
 import { type Selectable, sql } from "kysely";
+import type { WebhookEvent } from "../../core/api/index.ts";
 import type { Database } from "./database.ts";
+import { readJson, writeJson } from "./json-text.ts";
 import { checkNames } from "./parameters.ts";
 import type { WebhookRow } from "./schema.ts";
 
@@ -9,6 +11,7 @@ export interface Webhook {
   /** Null: for holds of all agents. */
   readonly agentId: string | null;
   readonly url: string;
+  readonly events: readonly WebhookEvent[];
   /** What its deliveries are signed with. */
   readonly secret: string;
   readonly createdAt: number;
@@ -19,6 +22,7 @@ export interface Webhook {
 export interface DueDelivery {
   readonly id: string;
   readonly holdId: string;
+  readonly event: WebhookEvent;
   /** With this one. */
   readonly attempts: number;
   readonly url: string;
@@ -32,9 +36,17 @@ export class WebhookStore {
     this.#database = database;
   }
 
-  async create({ id, agentId, url, secret, createdAt }: Omit<Webhook, "disabledAt">): Promise<void> {
+  async create({ id, agentId, url, events, secret, createdAt }: Omit<Webhook, "disabledAt">): Promise<void> {
     checkNames({ id });
-    const row = { id, agent_id: agentId, url, secret, created_at: createdAt, disabled_at: null };
+    const row = {
+      id,
+      agent_id: agentId,
+      url,
+      events: writeJson(events),
+      secret,
+      created_at: createdAt,
+      disabled_at: null,
+    };
     await this.#database.query.insertInto("webhooks").values(row).execute();
   }
 
@@ -56,16 +68,6 @@ export class WebhookStore {
     return rows.length === 1;
   }
 
-  /** Plans a delivery to every webhook that is for the hold's agent. Again for the same hold, it plans nothing. @returns how many */
-  async enqueue({ holdId, agentId, now }: { holdId: string; agentId: string; now: number }): Promise<number> {
-    const { rows } = await sql`
-      INSERT INTO webhook_deliveries (id, webhook_id, hold_id, attempts, next_attempt_at)
-      SELECT id || ':' || ${holdId}, id, ${holdId}, 0, ${now} FROM webhooks
-      WHERE disabled_at IS NULL AND (agent_id IS NULL OR agent_id = ${agentId})
-      ON CONFLICT (webhook_id, hold_id) DO NOTHING RETURNING id`.execute(this.#database.query);
-    return rows.length;
-  }
-
   /** Takes what is to be tried now. Another instance gets it when the lease ends and nobody has marked it: then this one is gone. */
   async takeDue({ now, limit, leaseMs }: { now: number; limit: number; leaseMs: number }): Promise<DueDelivery[]> {
     const { query, kind } = this.#database;
@@ -78,7 +80,7 @@ export class WebhookStore {
       )
       UPDATE webhook_deliveries SET attempts = attempts + 1, next_attempt_at = ${now + leaseMs}
       WHERE id IN (SELECT id FROM due)
-      RETURNING id, hold_id AS "holdId", attempts,
+      RETURNING id, hold_id AS "holdId", event, attempts,
         (SELECT url FROM webhooks WHERE webhooks.id = webhook_id) AS url,
         (SELECT secret FROM webhooks WHERE webhooks.id = webhook_id) AS secret`.execute(query);
     return rows;
@@ -104,6 +106,7 @@ function toWebhook(row: Selectable<WebhookRow>): Webhook {
     id: row.id,
     agentId: row.agent_id,
     url: row.url,
+    events: readJson<readonly WebhookEvent[]>(row.events),
     secret: row.secret,
     createdAt: row.created_at,
     disabledAt: row.disabled_at,
