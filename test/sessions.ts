@@ -6,6 +6,7 @@ import {
   type HoldResolution,
   LocalGate,
   MemoryAuditSink,
+  type OpenedHold,
   type Outcome,
   type SignedPlan,
   type SignRequest,
@@ -76,6 +77,8 @@ export interface GateScript {
   readonly check?: readonly Answer[];
   readonly peek?: Answer;
   readonly awaitHold?: (hold: HoldDecision, options: Parameters<Gate["awaitHold"]>[1]) => unknown;
+  readonly openHold?: (hold: HoldDecision) => unknown;
+  readonly resume?: (planId: string) => unknown;
   readonly record?: (outcome: Outcome) => Promise<void>;
 }
 
@@ -87,8 +90,15 @@ export class ScriptedGate implements Gate {
   readonly outcomes: Outcome[] = [];
   readonly #script: GateScript;
 
+  /** Absent unless the script has an answer: there is nobody to ask. */
+  readonly openHold?: Exclude<Gate["openHold"], undefined>;
+  readonly resume?: Exclude<Gate["resume"], undefined>;
+
   constructor(script: GateScript = {}) {
     this.#script = script;
+    const { openHold, resume } = script;
+    if (openHold) this.openHold = async (hold) => (await openHold(hold)) as OpenedHold;
+    if (resume) this.resume = async (planId) => (await resume(planId)) as SignedPlan;
   }
 
   async sign(request: SignRequest): Promise<SignedPlan> {

@@ -26,6 +26,7 @@ export type ErrorCode =
   | "ERR_REQUEST_REFUSED"
   | "ERR_PLAN_REVOKED"
   | "ERR_PLAN_REJECTED"
+  | "ERR_PLAN_HELD"
   | "ERR_HOLD"
   | "ERR_CLOSED"
   | "ERR_BLOCKED";

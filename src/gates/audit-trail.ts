@@ -27,9 +27,15 @@ export class AuditTrail {
   #waiting: Waiting[] = [];
   #writing = false;
 
-  /** @param sink without one, entries are numbered and forgotten */
-  constructor(planId: string, options: { sink: AuditSink | undefined; clock: () => number; hash: Sha256 }) {
-    this.#head = startChain(planId);
+  /**
+   * @param sink without one, entries are numbered and forgotten
+   * @param options.head where the chain goes on; from its beginning unless told
+   */
+  constructor(
+    planId: string,
+    options: { sink: AuditSink | undefined; clock: () => number; hash: Sha256; head?: ChainHead | undefined },
+  ) {
+    this.#head = options.head ?? startChain(planId);
     this.#sink = options.sink;
     this.#clock = options.clock;
     this.#hash = options.hash;

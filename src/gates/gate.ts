@@ -42,6 +42,16 @@ export type HoldResolution =
   | { readonly status: "timeout" }
   | { readonly status: "blocked"; readonly reason: BlockReason; readonly detail: string };
 
+/** A person was asked about a held call, or will not be. */
+export type OpenedHold =
+  | {
+      readonly status: "pending";
+      readonly holdId: string;
+      /** Seconds since the epoch. */
+      readonly expiresAt: number;
+    }
+  | Exclude<HoldResolution, { readonly status: "timeout" }>;
+
 /**
  * Signs plans and decides about calls. `check` and `peek` never reject: trouble of any kind is a block. The other
  * methods reject with an IntentlockError.
@@ -60,6 +70,16 @@ export interface Gate {
     hold: HoldDecision,
     options: { readonly signal?: AbortSignal; readonly timeoutMs: number },
   ): Promise<HoldResolution>;
+  /**
+   * Asks a person and returns at once, for calls that are made again later, in a run that goes on. Absent where there is
+   * nobody to ask.
+   */
+  openHold?(hold: HoldDecision): Promise<OpenedHold>;
+  /**
+   * A plan that was signed before, by this gate or another process of the same agent, with its counts and the holds that
+   * wait. Absent where nothing is on record.
+   */
+  resume?(planId: string, options?: { readonly listener?: GateListener | undefined }): Promise<SignedPlan>;
   /** Records what became of an allowed call, or that a plan is done. */
   record(outcome: Outcome): Promise<void>;
   /** Gives back what the gate holds. Plans that are still open are closed. */

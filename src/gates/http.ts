@@ -2,10 +2,20 @@ import { answersCall, endpoints } from "../core/api/index.ts";
 import { isNamed } from "../core/call.ts";
 import { type Decision, type HoldDecision, IntentlockError } from "../core/index.ts";
 import { blockDecision, nameCall } from "../core/verdict.ts";
-import type { Gate, GateCall, GateListener, HoldResolution, Outcome, SignedPlan, SignRequest } from "./gate.ts";
+import type {
+  Gate,
+  GateCall,
+  GateListener,
+  HoldResolution,
+  OpenedHold,
+  Outcome,
+  SignedPlan,
+  SignRequest,
+} from "./gate.ts";
 import { type Snapshot, snapshotCall } from "./local-decision.ts";
-import { askPerson } from "./remote/await-hold.ts";
 import { toGateError } from "./remote/gate-error.ts";
+import { HeldCalls } from "./remote/held-calls.ts";
+import { Leases } from "./remote/leases.ts";
 import { ServerClient, type ServerClientOptions } from "./remote/server-client.ts";
 import { ServerClock } from "./remote/server-clock.ts";
 import { ServerError, toRefusal } from "./remote/server-error.ts";
@@ -33,8 +43,8 @@ export class HttpGate implements Gate {
   readonly #planTimeoutMs: number;
   /** Who hears of trouble, by the plans that this gate has signed and not closed. */
   readonly #open = new Map<string, GateListener | undefined>();
-  /** What a person is asked about, by the decision. */
-  readonly #held = new WeakMap<HoldDecision, unknown>();
+  readonly #held: HeldCalls;
+  readonly #leases: Leases;
   #closing: Promise<void> | undefined;
 
   /** @throws IntentlockError `ERR_INVALID_OPTIONS` */
@@ -42,11 +52,13 @@ export class HttpGate implements Gate {
     this.#client = new ServerClient(options);
     this.#clock = new ServerClock(options.clock ?? Date.now);
     this.#planTimeoutMs = options.planTimeoutMs ?? 300_000;
+    this.#held = new HeldCalls(this.#client);
+    this.#leases = new Leases(this.#client);
   }
 
   /** @throws PlanError; IntentlockError `ERR_UNKNOWN_USER`, `ERR_PLAN_REJECTED`, `ERR_CLOSED`; ServerError */
   async sign(request: SignRequest): Promise<SignedPlan> {
-    if (this.#closing) throw new IntentlockError("ERR_CLOSED", "The gate is closed");
+    this.#assertOpen();
     const signer = { client: this.#client, clock: this.#clock, planTimeoutMs: this.#planTimeoutMs };
     const signed = toSigned(await signPlan(signer, request));
     this.#open.set(signed.planId, request.listener);
@@ -73,12 +85,30 @@ export class HttpGate implements Gate {
     hold: HoldDecision,
     options: { readonly signal?: AbortSignal; readonly timeoutMs: number },
   ): Promise<HoldResolution> {
-    const { planId, seq } = hold;
-    if (seq === undefined || !this.#held.has(hold)) {
-      throw new IntentlockError("ERR_HOLD", "awaitHold: expected the very decision that check gave");
+    return await this.#held.await(hold, async () => undefined, options);
+  }
+
+  /** @throws IntentlockError `ERR_HOLD` for a decision that this gate has not given */
+  async openHold(hold: HoldDecision): Promise<OpenedHold> {
+    return await this.#held.open(hold, async () => undefined);
+  }
+
+  /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_PLAN_EXPIRED`, `ERR_PLAN_REVOKED`, `ERR_PLAN_HELD` if somebody else works on it; ServerError */
+  async resume(
+    planId: string,
+    { listener }: { readonly listener?: GateListener | undefined } = {},
+  ): Promise<SignedPlan> {
+    this.#assertOpen();
+    const ask = { params: { planId }, body: { holder: this.#leases.holder }, isRepeatable: true };
+    try {
+      const answer = await this.#clock.learn(() => this.#client.ask(endpoints.resumePlan, ask), listener);
+      this.#leases.keep(planId, { leaseUntil: answer.leaseUntil, now: answer.serverTime });
+      this.#held.resume(planId, answer.openHolds);
+      this.#open.set(planId, listener);
+      return toSigned(answer);
+    } catch (error) {
+      throw toGateError(error);
     }
-    const held = { planId, decisionSeq: seq, args: this.#held.get(hold) };
-    return await askPerson(this.#client, held, options);
   }
 
   /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_INVALID_OUTCOME`; ServerError: then it can be recorded again */
@@ -88,7 +118,7 @@ export class HttpGate implements Gate {
     } catch (error) {
       throw toGateError(error);
     } finally {
-      if (outcome.type === "closed") this.#open.delete(outcome.planId);
+      if (outcome.type === "closed") this.#forget(outcome.planId);
     }
   }
 
@@ -96,6 +126,16 @@ export class HttpGate implements Gate {
   close(): Promise<void> {
     this.#closing ??= this.#closeAll();
     return this.#closing;
+  }
+
+  #forget(planId: string): void {
+    this.#open.delete(planId);
+    this.#held.forget(planId);
+    this.#leases.drop(planId);
+  }
+
+  #assertOpen(): void {
+    if (this.#closing) throw new IntentlockError("ERR_CLOSED", "The gate is closed");
   }
 
   async #closeAll(): Promise<void> {
@@ -121,7 +161,7 @@ export class HttpGate implements Gate {
       }
       const elapsedUs = Math.round((performance.now() - started) * 1000);
       const timed = Object.freeze({ ...decision, elapsedUs });
-      if (timed.verdict === "hold") this.#held.set(timed, call.args);
+      if (timed.verdict === "hold") this.#held.add(timed, call.args);
       return timed;
     } catch (error) {
       const name = nameCall(call, planId);

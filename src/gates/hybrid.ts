@@ -1,4 +1,4 @@
-import type { SignedPlanAnswer } from "../core/api/index.ts";
+import { endpoints, type SignedPlanAnswer } from "../core/api/index.ts";
 import {
   type Decision,
   generateSigningKey,
@@ -13,13 +13,24 @@ import {
   type ValidToken,
 } from "../core/index.ts";
 import { jsonEqual } from "../core/json.ts";
-import type { Gate, GateCall, GateListener, HoldResolution, Outcome, SignedPlan, SignRequest } from "./gate.ts";
+import type {
+  Gate,
+  GateCall,
+  GateListener,
+  HoldResolution,
+  OpenedHold,
+  Outcome,
+  SignedPlan,
+  SignRequest,
+} from "./gate.ts";
 import { LocalLedger } from "./local-ledger.ts";
 import { LocalPlans } from "./local-plans.ts";
 import { type Outbox, openOutbox, type Uploader } from "./outbox/index.ts";
-import { askPerson } from "./remote/await-hold.ts";
 import { claimApproval } from "./remote/claim-approval.ts";
+import { toGateError } from "./remote/gate-error.ts";
+import { HeldCalls } from "./remote/held-calls.ts";
 import { KeySet } from "./remote/key-set.ts";
+import { Leases } from "./remote/leases.ts";
 import { ServerClient, type ServerClientOptions } from "./remote/server-client.ts";
 import { ServerClock } from "./remote/server-clock.ts";
 import { toRefusal } from "./remote/server-error.ts";
@@ -68,8 +79,8 @@ export class HybridGate implements Gate {
   /** Known since the first plan was signed. The server signs for the agent of the key, and for no other. */
   #agent: string | undefined;
   #uploader: Uploader | undefined;
-  /** What a person is asked about, by the decision. */
-  readonly #held = new WeakMap<HoldDecision, unknown>();
+  readonly #held: HeldCalls;
+  readonly #leases: Leases;
   #closing: Promise<void> | undefined;
 
   /** @throws IntentlockError `ERR_INVALID_OPTIONS` */
@@ -78,6 +89,8 @@ export class HybridGate implements Gate {
     this.#options = options;
     this.#clock = new ServerClock(options.clock ?? Date.now);
     this.#keys = new KeySet(this.#client, options.keys);
+    this.#held = new HeldCalls(this.#client);
+    this.#leases = new Leases(this.#client);
     this.#plans = new LocalPlans({
       signer: { renew: (plan) => this.#renew(plan), open: (token) => this.#open(token) },
       sink: { append: async (entries, head) => await (await this.#openOutbox()).append(entries, head) },
@@ -106,7 +119,7 @@ export class HybridGate implements Gate {
     };
     const answer = await signPlan(signer, request, key.publicKey);
     const agent = readAudience(answer.token);
-    this.#agent ??= agent;
+    this.#begin(outbox, agent);
     const issued = await this.#issue(answer);
     const { claims } = issued.opened;
     const isAsked =
@@ -121,10 +134,9 @@ export class HybridGate implements Gate {
         "The agent has a budget per person, which a HybridGate cannot keep to alone: use an HttpGate",
       );
     }
-    const { planId, plan, user, tools = {}, task = "" } = claims;
+    const facts = toFacts(issued.opened);
+    const { planId } = facts;
     await outbox.begin({ planId, upload: true, target: this.#target(agent), clientKey: key.privateKey });
-    this.#uploader ??= this.#startUpload(outbox, agent);
-    const facts = { planId, plan, user, tools, task };
     const state = await this.#plans.begin(facts, issued, { signedAt: claims.iat, listener: request.listener });
     this.#assertOpen();
     this.#plans.open(state);
@@ -138,7 +150,7 @@ export class HybridGate implements Gate {
 
   async check(plan: SignedPlan, call: GateCall): Promise<Decision> {
     const decision = await this.#plans.decide(plan, call, true);
-    if (decision.verdict === "hold") this.#held.set(decision, call.args);
+    if (decision.verdict === "hold") this.#held.add(decision, call.args);
     return decision;
   }
 
@@ -151,27 +163,61 @@ export class HybridGate implements Gate {
     hold: HoldDecision,
     options: { readonly signal?: AbortSignal; readonly timeoutMs: number },
   ): Promise<HoldResolution> {
-    const { planId, seq } = hold;
-    const state = this.#plans.get(planId);
-    if (seq === undefined || !this.#held.has(hold) || !state) {
-      throw new IntentlockError("ERR_HOLD", "awaitHold: expected the very decision that check gave");
+    return await this.#held.await(hold, () => this.#flush(hold, options.timeoutMs), options);
+  }
+
+  /** @throws IntentlockError `ERR_HOLD` for a decision that this gate has not given */
+  async openHold(hold: HoldDecision): Promise<OpenedHold> {
+    return await this.#held.open(hold, () => this.#flush(hold, FLUSH_MS));
+  }
+
+  /**
+   * Goes on with a plan: on the machine that it was signed on, with what its outbox has, and elsewhere with what the server
+   * has.
+   *
+   * @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_PLAN_EXPIRED`, `ERR_PLAN_REVOKED`, `ERR_PLAN_HELD` if somebody else
+   * works on it, `ERR_AUDIT_UPLOAD` if the server lacks entries that are here, `ERR_AUDIT_WRITE`; ServerError
+   */
+  async resume(
+    planId: string,
+    { listener }: { readonly listener?: GateListener | undefined } = {},
+  ): Promise<SignedPlan> {
+    this.#assertOpen();
+    try {
+      const outbox = await this.#openOutbox();
+      const { agentId } = await this.#client.ask(endpoints.getPlan, { params: { planId }, isRepeatable: true });
+      this.#begin(outbox, agentId);
+      const local = await outbox.plan(planId);
+      if (local) await this.#uploader?.flush({ planId, timeoutMs: FLUSH_MS });
+      const key = local?.clientKey ?? (await generateSigningKey()).privateKey;
+      const { d: _, ...clientKey } = key;
+      const body = { holder: this.#leases.holder, clientKey };
+      const ask = { params: { planId }, body, isRepeatable: true };
+      const answer = await this.#clock.learn(() => this.#client.ask(endpoints.resumePlan, ask), listener);
+      const head = { planId, seq: answer.seq, prev: answer.head };
+      if (local && (local.head.seq !== head.seq || local.head.prev !== head.prev)) {
+        throw new IntentlockError("ERR_AUDIT_UPLOAD", "The server does not have what the outbox has of this plan");
+      }
+      const issued = await this.#issue(answer);
+      const facts = toFacts(issued.opened);
+      if (!local)
+        await outbox.begin({ planId, upload: true, target: this.#target(agentId), clientKey: key, base: head });
+      const earlier = { head, used: answer.used, spent: answer.spent };
+      const state = await this.#plans.begin(facts, issued, { signedAt: issued.opened.claims.iat, listener, earlier });
+      this.#leases.keep(planId, { leaseUntil: answer.leaseUntil, now: answer.serverTime });
+      this.#held.resume(planId, answer.openHolds);
+      this.#plans.open(state);
+      return issued.signed;
+    } catch (error) {
+      throw toGateError(error);
     }
-    const started = performance.now();
-    // The server decides again, by what is on record there.
-    const left = await this.#uploader?.flush({ planId, seq, timeoutMs: Math.min(FLUSH_MS, options.timeoutMs) });
-    if (!left || left.waiting > 0 || left.refused > 0) {
-      const detail = "the server has not taken the entries that the hold rests on";
-      return { status: "blocked", reason: left?.refused ? "gate_rejected" : "server_unavailable", detail };
-    }
-    const timeoutMs = options.timeoutMs - (performance.now() - started);
-    const held = { planId, decisionSeq: seq, args: this.#held.get(hold) };
-    return await askPerson(this.#client, held, { ...options, timeoutMs });
   }
 
   /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_INVALID_OUTCOME`, `ERR_AUDIT_WRITE`: then it can be recorded again */
   async record(outcome: Outcome): Promise<void> {
     if (this.#closing && outcome.type === "closed" && !this.#plans.get(outcome.planId)) return await this.#closing;
     await this.#plans.record(outcome);
+    if (outcome.type === "closed") this.#forget(outcome.planId);
   }
 
   /** Closes the plans that are open, and uploads what waits for as long as it may take. @throws IntentlockError `ERR_AUDIT_WRITE` */
@@ -180,7 +226,13 @@ export class HybridGate implements Gate {
     return this.#closing;
   }
 
+  #forget(planId: string): void {
+    this.#held.forget(planId);
+    this.#leases.drop(planId);
+  }
+
   async #closeAll(): Promise<void> {
+    this.#leases.dropAll();
     const { outbox: given, closeTimeoutMs: timeoutMs = 5000 } = this.#options;
     try {
       await this.#plans.closeAll();
@@ -234,6 +286,20 @@ export class HybridGate implements Gate {
     return `${this.#client.baseUrl} ${agent}`;
   }
 
+  /** Once it is known whose key it is. */
+  #begin(outbox: Outbox, agent: string): void {
+    this.#agent ??= agent;
+    this.#uploader ??= this.#startUpload(outbox, agent);
+  }
+
+  /** The server decides about a hold by what is on record there. @returns why it cannot, if the entries do not get there */
+  async #flush({ planId, seq = 0 }: HoldDecision, timeoutMs: number): Promise<BlockedHold | undefined> {
+    const left = await this.#uploader?.flush({ planId, seq, timeoutMs: Math.min(FLUSH_MS, timeoutMs) });
+    if (left && left.waiting === 0 && left.refused === 0) return undefined;
+    const detail = "the server has not taken the entries that the hold rests on";
+    return { status: "blocked", reason: left?.refused ? "gate_rejected" : "server_unavailable", detail };
+  }
+
   #startUpload(outbox: Outbox, agent: string): Uploader {
     const receiver = { client: this.#client, keys: this.#keys, agent };
     return outbox.startUpload({
@@ -252,6 +318,13 @@ export class HybridGate implements Gate {
   #assertOpen(): void {
     if (this.#closing) throw new IntentlockError("ERR_CLOSED", "The gate is closed");
   }
+}
+
+type BlockedHold = Extract<OpenedHold, { readonly status: "blocked" }>;
+
+function toFacts({ claims }: ValidToken): PlanFacts {
+  const { planId, plan, user, tools = {}, task = "" } = claims;
+  return { planId, plan, user, tools, task };
 }
 
 /** Whom a token is for, from the server itself: it is verified right after, and for this agent alone. */

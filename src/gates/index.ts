@@ -11,6 +11,7 @@ export type {
   GateListener,
   GateTrouble,
   HoldResolution,
+  OpenedHold,
   Outcome,
   SignedPlan,
   SignRequest,

@@ -1,4 +1,11 @@
-import { type Approval, type Decision, IntentlockError, type OpenedToken } from "../core/index.ts";
+import {
+  type Approval,
+  type ChainHead,
+  type Decision,
+  IntentlockError,
+  type OpenedToken,
+  type Spent,
+} from "../core/index.ts";
 import type { AuditSink } from "./audit-sink.ts";
 import { AuditTrail } from "./audit-trail.ts";
 import type { GateCall, GateListener, Outcome, SignedPlan } from "./gate.ts";
@@ -37,6 +44,14 @@ export interface LocalPlansOptions {
   readonly claim?: (state: PlanState, call: GateCall) => Promise<ClaimedApproval>;
 }
 
+export interface BeginOptions {
+  /** Seconds since the epoch. */
+  readonly signedAt: number;
+  readonly listener: GateListener | undefined;
+  /** Of a plan that goes on: where its chain ends, and what its calls have taken. */
+  readonly earlier?: { readonly head: ChainHead; readonly used: readonly number[]; readonly spent: Spent };
+}
+
 /** The plans that are decided in this process, whoever has signed them: their tokens, their counts and their records. */
 export class LocalPlans {
   readonly #options: LocalPlansOptions;
@@ -47,20 +62,21 @@ export class LocalPlans {
     this.#options = options;
   }
 
-  /** A plan that was just signed, its signing on record. It counts once {@link open} was called. */
+  /** A plan that was just signed, its signing on record, or one that goes on. It counts once {@link open} was called. */
   async begin(
     facts: PlanFacts,
     { signed, opened }: IssuedToken,
-    { signedAt, listener }: { readonly signedAt: number; readonly listener: GateListener | undefined },
+    { signedAt, listener, earlier }: BeginOptions,
   ): Promise<PlanState> {
     const { sink, clock } = this.#options;
+    const { head, used = facts.plan.steps.map(() => 0), spent = { calls: 0, payoutMicros: 0 } } = earlier ?? {};
     const state: PlanState = {
       ...facts,
       signedAt,
       listener,
-      trail: new AuditTrail(facts.planId, { sink, clock, hash: nodeSha256 }),
-      used: facts.plan.steps.map(() => 0),
-      spent: { calls: 0, payoutMicros: 0 },
+      trail: new AuditTrail(facts.planId, { sink, clock, hash: nodeSha256, head }),
+      used: [...used],
+      spent: { ...spent },
       open: new Map(),
       phase: "open",
       signed,
@@ -70,7 +86,7 @@ export class LocalPlans {
       closing: undefined,
       refusal: undefined,
     };
-    await writeEvent(state.trail, { type: "plan_signed", token: signed.token });
+    await writeEvent(state.trail, { type: earlier ? "refresh" : "plan_signed", token: signed.token });
     return state;
   }
 

@@ -10,7 +10,7 @@ import type {
 } from "../core/index.ts";
 import { freezeArgs, isJsonObject } from "../core/json.ts";
 import { type Block, blockDecision } from "../core/verdict.ts";
-import type { Gate, GateCall, HoldResolution, SignedPlan } from "../gates/gate.ts";
+import type { Gate, GateCall, HoldResolution, OpenedHold, SignedPlan } from "../gates/gate.ts";
 import { describeThrown } from "./describe-thrown.ts";
 import { emit, type SessionListener } from "./events.ts";
 import type { SessionTool } from "./session-tool.ts";
@@ -47,14 +47,26 @@ export interface PendingCall extends Omit<SessionCall, "args"> {
 
 /** What a decided call may do: run the tool with these arguments, or nothing. */
 export type Admission =
-  | { readonly decision: AllowDecision; readonly args: JsonObject }
-  | { readonly decision: BlockDecision; readonly args?: undefined };
+  | { readonly decision: AllowDecision; readonly args: JsonObject; readonly hold?: undefined }
+  | { readonly decision: BlockDecision; readonly args?: undefined; readonly hold?: undefined }
+  | { readonly decision: HoldDecision; readonly args?: undefined; readonly hold: PendingHold };
+
+/** A person was asked about the call, and has not answered yet. */
+export interface PendingHold {
+  readonly holdId: string;
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** What becomes of a held call: it waits in place, or it ends and is made again in a run that goes on later. */
+export type OnHold = "wait" | "suspend";
 
 export interface SessionParts {
   readonly gate: Gate;
   readonly signed: SignedPlan;
   readonly tools: ReadonlyMap<string, SessionTool>;
   readonly fingerprints: Readonly<Record<string, string>>;
+  readonly onHold: OnHold;
   readonly holdTimeoutMs: number;
   readonly onEvent: SessionListener | undefined;
   readonly signal: AbortSignal | undefined;
@@ -83,7 +95,7 @@ export class CallDecider {
       this.#tellError("A call could not be decided", cause);
       admission = { decision: this.#failClosed(call) };
     }
-    this.#tell(admission.decision);
+    if (admission.decision.verdict !== "hold") this.#tell(admission.decision);
     return admission;
   }
 
@@ -121,7 +133,11 @@ export class CallDecider {
   async #decide(call: PendingCall): Promise<Admission> {
     const gateCall = await this.#prepare(call);
     let decision = await this.#ask("check", gateCall);
-    if (decision.verdict === "hold") decision = await this.#resolveHold(decision, gateCall, call);
+    if (decision.verdict === "hold") {
+      const answer = await this.#resolveHold(decision, gateCall, call);
+      if ("holdId" in answer) return { decision, hold: answer };
+      decision = answer;
+    }
     if (decision.verdict === "allow" && this.#isAborted(call)) {
       await this.settle(decision, "aborted");
       decision = this.#block(gateCall, ABORTED);
@@ -168,15 +184,13 @@ export class CallDecider {
     return this.#failClosed(call);
   }
 
-  async #resolveHold(hold: HoldDecision, call: GateCall, pending: PendingCall): Promise<Decision> {
+  async #resolveHold(hold: HoldDecision, call: GateCall, pending: PendingCall): Promise<Decision | PendingHold> {
     // Before anybody is asked in vain.
     if (this.#isAborted(pending)) return this.#block(call, ABORTED);
     this.#tellHold("hold", hold);
-    const timeoutMs = Math.min(this.#parts.holdTimeoutMs, hold.timeoutSeconds * 1000);
-    const signal = anySignal(this.#parts.signal, pending.signal);
-    let resolution: HoldResolution;
+    let resolution: HoldResolution | OpenedHold;
     try {
-      resolution = await this.#parts.gate.awaitHold(hold, { timeoutMs, ...(signal && { signal }) });
+      resolution = await (this.#parts.onHold === "suspend" ? this.#askPerson(hold) : this.#awaitPerson(hold, pending));
     } catch (cause) {
       if (this.#isAborted(pending)) return this.#block(call, ABORTED);
       this.#tellError("The wait for a person failed", cause);
@@ -205,10 +219,24 @@ export class CallDecider {
         return this.#block(call, { reason: "hold_timeout", stage: "gate", detail: "nobody decided in time" });
       case "blocked":
         return this.#block(call, { reason: resolution.reason, stage: "gate", detail: resolution.detail });
+      case "pending":
+        return { holdId: resolution.holdId, expiresAt: resolution.expiresAt };
       default:
         resolution satisfies never;
         return this.#failClosed(call);
     }
+  }
+
+  async #awaitPerson(hold: HoldDecision, call: PendingCall): Promise<HoldResolution> {
+    const timeoutMs = Math.min(this.#parts.holdTimeoutMs, hold.timeoutSeconds * 1000);
+    const signal = anySignal(this.#parts.signal, call.signal);
+    return await this.#parts.gate.awaitHold(hold, { timeoutMs, ...(signal && { signal }) });
+  }
+
+  async #askPerson(hold: HoldDecision): Promise<OpenedHold> {
+    const opened = await this.#parts.gate.openHold?.(hold);
+    const detail = "the gate cannot suspend a call";
+    return opened ?? { status: "blocked", reason: "hold_requires_server", detail };
   }
 
   #isAborted(call: PendingCall): boolean {

@@ -1,7 +1,14 @@
 import type { BlockDecision, Decision, JsonObject, OutcomeStatus, Plan } from "../core/index.ts";
 import { freezeArgs } from "../core/json.ts";
 import { blockDecision } from "../core/verdict.ts";
-import { type Admission, CallDecider, type PendingCall, type SessionCall, type SessionParts } from "./call-decider.ts";
+import {
+  type Admission,
+  CallDecider,
+  type PendingCall,
+  type PendingHold,
+  type SessionCall,
+  type SessionParts,
+} from "./call-decider.ts";
 import { describeThrown } from "./describe-thrown.ts";
 import { isTwin, RepeatableCalls, type SuspendedCall } from "./repeatable-calls.ts";
 
@@ -16,6 +23,11 @@ export interface ErrorResult {
   readonly decision: Decision;
   /** What the tool threw, if it ran. */
   readonly error?: unknown;
+  /**
+   * A person was asked about the call, which has not run: with `onHold: "suspend"`, it is to be made again when the run
+   * goes on, and runs then if they have approved it.
+   */
+  readonly hold?: PendingHold;
 }
 
 /** The one result of one call. */
@@ -101,8 +113,9 @@ export class Session {
     const leave = this.#enter(entry);
     try {
       const { callId } = entry.call;
-      const { decision, args } = await this.#decide(entry.call);
-      if (!args) return blocked(callId, decision);
+      const admission = await this.#decide(entry.call);
+      const { decision, args } = admission;
+      if (!args) return refused(callId, admission);
       const started = performance.now();
       // Stays if the reader stops reading: whether the tool has done its work is not known then.
       let status: OutcomeStatus = "unknown";
@@ -174,7 +187,7 @@ export class Session {
   ): Promise<RunResult<T>> {
     const { callId } = call;
     const { decision, args } = admission;
-    if (!args) return blocked(callId, decision);
+    if (!args) return refused(callId, admission);
     const started = performance.now();
     try {
       const content = await implementation(args);
@@ -250,8 +263,10 @@ function readArgs(args: unknown): Pick<PendingCall, "args" | "problem"> {
   }
 }
 
-function blocked(callId: string, decision: BlockDecision): ErrorResult {
-  return { callId, isError: true, content: decision.message, decision };
+function refused(callId: string, { decision, hold }: Exclude<Admission, { readonly args: JsonObject }>): ErrorResult {
+  if (!hold) return { callId, isError: true, content: decision.message, decision };
+  const content = `Held by Intentlock (${decision.rule}): a person has to approve this action, and has been asked.\nIt has not run yet. Do not ask for it again.`;
+  return { callId, isError: true, content, decision, hold };
 }
 
 function failed(callId: string, decision: Decision, error: unknown): ErrorResult {

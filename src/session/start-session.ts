@@ -1,30 +1,23 @@
 import { IntentlockError, type Plan } from "../core/index.ts";
-import type { Gate, GateListener, Task, UserInput } from "../gates/gate.ts";
-import { emit, type SessionListener } from "./events.ts";
+import type { Task, UserInput } from "../gates/gate.ts";
+import { emit } from "./events.ts";
+import { assertGate, assertSuspends, openSession, type RunningOptions, Trouble } from "./open-session.ts";
 import { parsePlanForTools } from "./parse-plan-for-tools.ts";
 import { makePlan, type Planner } from "./planner.ts";
-import { Session } from "./session.ts";
-import { fingerprintTools, listOpenArguments, type SessionTool } from "./session-tool.ts";
+import type { Session } from "./session.ts";
+import { fingerprintTools, listOpenArguments } from "./session-tool.ts";
 import { type TaskInput, toTask } from "./task.ts";
 
-export interface SessionOptions {
-  readonly gate: Gate;
+export interface SessionOptions extends RunningOptions {
   /** From the application's own authentication; never from anything that a client of the application sent. */
   readonly user: UserInput;
   readonly task: TaskInput;
-  /** Every tool that the agent has. */
-  readonly tools: readonly SessionTool[];
   /** The plan, if the application knows it. */
   readonly plan?: Plan | undefined;
   /** Asks a model for the plan. One of `plan` and `planner` is needed. */
   readonly planner?: Planner | undefined;
   /** A person has to see the plan before it is signed. For gates with a server. */
   readonly approvePlan?: boolean | undefined;
-  readonly onEvent?: SessionListener | undefined;
-  /** The longest wait for a person, in milliseconds. Default: 300,000. */
-  readonly holdTimeoutMs?: number | undefined;
-  /** Ends the session: calls that have not started are blocked as `aborted`. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -41,39 +34,28 @@ export interface SessionOptions {
  * console.log(result.isError ? `blocked or failed: ${result.content}` : result.content);
  */
 export async function startSession(options: SessionOptions): Promise<Session> {
-  const { gate, user, onEvent, signal } = options;
-  if (typeof gate?.check !== "function") {
-    throw new IntentlockError("ERR_INVALID_OPTIONS", "gate: expected a gate, like new LocalGate({ policy })");
-  }
+  const { gate, user, signal } = options;
+  assertGate(gate);
+  assertSuspends(options);
   const task = toTask(options.task);
   // The tools as they are now, however long the planning takes.
   const tools = [...options.tools];
   const fingerprints = fingerprintTools(tools);
   const plan = await obtainPlan({ ...options, task, tools });
-  let planId: string | undefined;
-  const listener: GateListener = ({ code, message, cause }) =>
-    emit(onEvent, { type: "error", ...(planId !== undefined && { planId }), code, message, cause });
-  const isHeld = options.approvePlan === true;
+  const trouble = new Trouble(options.onEvent);
   const signed = await gate.sign({
     user,
     task,
     plan,
     tools: fingerprints,
-    listener,
-    ...(isHeld && { approvePlan: true }),
+    listener: trouble.listen,
+    ...(options.approvePlan === true && { approvePlan: true }),
     ...(signal && { signal }),
   });
-  planId = signed.planId;
-  emit(onEvent, { type: "plan_signed", planId: signed.planId, plan, openArguments: listOpenArguments(plan, tools) });
-  return new Session({
-    gate,
-    signed,
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
-    fingerprints,
-    holdTimeoutMs: options.holdTimeoutMs ?? 300_000,
-    onEvent,
-    signal,
-  });
+  trouble.planId = signed.planId;
+  const openArguments = listOpenArguments(plan, tools);
+  emit(options.onEvent, { type: "plan_signed", planId: signed.planId, plan, openArguments });
+  return openSession(signed, fingerprints, { ...options, tools });
 }
 
 async function obtainPlan({

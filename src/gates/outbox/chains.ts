@@ -1,4 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { startChain } from "../../core/index.ts";
 import type { AppendOperation, BeginOperation, PlanRow, WorkerSetup } from "./messages.ts";
 import { Refusal } from "./refusal.ts";
 
@@ -44,7 +45,8 @@ export class Chains {
     this.#findPlan = database.prepare("SELECT * FROM plans WHERE plan_id = ?");
     this.#lastEntry = database.prepare("SELECT seq, digest FROM entries WHERE plan = ? ORDER BY seq DESC LIMIT 1");
     this.#addPlan = database.prepare(
-      "INSERT INTO plans (plan_id, upload, target, client_key, state, created_at) VALUES (?, ?, ?, ?, ?, ?)",
+      `INSERT INTO plans (plan_id, upload, target, client_key, state, base_seq, base_head, uploaded, uploaded_head, created_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?6, ?7, ?8)`,
     );
     this.#addEntry = database.prepare("INSERT INTO entries (plan, seq, digest, body) VALUES (?, ?, ?, ?)");
     this.#markClosed = database.prepare("UPDATE plans SET closed = 1 WHERE id = ?");
@@ -60,10 +62,10 @@ export class Chains {
 
   /** @throws Refusal if the plan is known as something else */
   begin(operation: BeginOperation): undefined {
-    const { planId, upload, target, clientKey, state } = operation;
+    const { planId, upload, target, clientKey, state, base } = operation;
     const row = this.#findPlan.get(planId);
     if (!row) {
-      this.#add(planId, [Number(upload), target, clientKey, state]);
+      this.#add(planId, [Number(upload), target, clientKey, state], base);
       return;
     }
     const same = row["upload"] === Number(upload) && row["target"] === target && row["client_key"] === clientKey;
@@ -158,9 +160,9 @@ export class Chains {
     this.#savedWaiting = undefined;
   }
 
-  #add(planId: string, values: readonly SQLInputValue[]): PlanEnd {
-    const id = Number(this.#addPlan.run(planId, ...values, Date.now()).lastInsertRowid);
-    return this.#remember(planId, { id, upload: values[0] === 1, refused: false, done: false, seq: 0, prev: null });
+  #add(planId: string, values: readonly SQLInputValue[], { seq, prev } = startChain(planId)): PlanEnd {
+    const id = Number(this.#addPlan.run(planId, ...values, seq, prev, Date.now()).lastInsertRowid);
+    return this.#remember(planId, { id, upload: values[0] === 1, refused: false, done: false, seq, prev });
   }
 
   #remember(planId: string, end: PlanEnd): PlanEnd {

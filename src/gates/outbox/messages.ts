@@ -1,3 +1,4 @@
+import type { ChainHead } from "../../core/index.ts";
 /** What the two threads of an outbox say to each other. Everything here survives a structured clone. */
 
 /** What the worker is started with. */
@@ -37,6 +38,8 @@ export interface BeginOperation {
   /** JSON text. */
   readonly clientKey: string | null;
   readonly state: string | null;
+  /** The end of the chain that the server has, for a plan that was begun elsewhere. */
+  readonly base?: ChainHead;
 }
 
 /** Who uploads: one uploader in one process. */

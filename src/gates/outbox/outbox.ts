@@ -26,10 +26,12 @@ export interface OutboxPlan {
   readonly clientKey?: PrivateKey | undefined;
   /** Whatever the gate needs to go on with the plan in another process. */
   readonly state?: string | undefined;
+  /** The end of the chain that the server has, for a plan that was begun on another machine: the next entry follows on it. */
+  readonly base?: ChainHead | undefined;
 }
 
 /** What an outbox has of a plan. */
-export interface StoredPlan extends OutboxPlan {
+export interface StoredPlan extends Omit<OutboxPlan, "base"> {
   /** The end of its chain. */
   readonly head: ChainHead;
   /** Entries below this number are with the server. */
@@ -65,7 +67,7 @@ export class Outbox implements AuditSink {
    */
   async begin(plan: OutboxPlan): Promise<void> {
     this.#assertOpen();
-    const { planId, upload, target = "", clientKey, state = null } = plan;
+    const { planId, upload, target = "", clientKey, state = null, base } = plan;
     const texts = [planId, target, state ?? ""];
     if (!isPlanId(planId) || typeof upload !== "boolean" || texts.some((text) => typeof text !== "string")) {
       throw new IntentlockError(
@@ -74,7 +76,7 @@ export class Outbox implements AuditSink {
       );
     }
     const key = clientKey === undefined ? null : JSON.stringify(clientKey);
-    await this.#link.ask({ kind: "begin", planId, upload, target, clientKey: key, state });
+    await this.#link.ask({ kind: "begin", planId, upload, target, clientKey: key, state, ...(base && { base }) });
   }
 
   /**

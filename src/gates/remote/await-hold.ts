@@ -1,5 +1,5 @@
-import { endpoints, type HoldAnswer, MAX_WAIT_SECONDS, type OpenedHoldAnswer } from "../../core/api/index.ts";
-import type { HoldResolution } from "../gate.ts";
+import { endpoints, type HoldAnswer, MAX_WAIT_SECONDS } from "../../core/api/index.ts";
+import type { HoldResolution, OpenedHold } from "../gate.ts";
 import type { ServerClient } from "./server-client.ts";
 import { ServerError, toRefusal } from "./server-error.ts";
 import { sleep } from "./sleep.ts";
@@ -23,21 +23,15 @@ const WAIT_SECONDS = Math.min(25, MAX_WAIT_SECONDS);
 const GRACE_MS = 10_000;
 const RETRY_MS = { first: 250, most: 5000 };
 
-/**
- * Asks for a person about a held call, and waits for them, also through a restart of the server.
- *
- * @throws the signal's reason if it is aborted
- */
-export async function askPerson(client: ServerClient, call: HeldCall, options: WaitOptions): Promise<HoldResolution> {
-  const { signal, timeoutMs } = options;
-  let opened: OpenedHoldAnswer;
+/** Asks for a person about a held call. @throws the signal's reason if it is aborted */
+export async function openHold(client: ServerClient, call: HeldCall, signal?: AbortSignal): Promise<OpenedHold> {
   try {
-    opened = await client.ask(endpoints.openHold, { body: call, signal, isRepeatable: true });
+    const { holdId, expiresAt } = await client.ask(endpoints.openHold, { body: call, signal, isRepeatable: true });
+    return { status: "pending", holdId, expiresAt };
   } catch (error) {
     signal?.throwIfAborted();
     return toResolution(error);
   }
-  return await awaitHold(client, opened.holdId, { signal, timeoutMs });
 }
 
 /** Waits for what becomes of a hold. @throws the signal's reason if it is aborted */
@@ -95,7 +89,7 @@ function readAnswer(answer: HoldAnswer): HoldResolution {
   }
 }
 
-function toResolution(error: unknown): HoldResolution {
+function toResolution(error: unknown): Extract<HoldResolution, { status: "rejected" | "blocked" }> {
   const code = error instanceof ServerError ? error.problem?.code : undefined;
   if (code === "hold_rejected_before") return { status: "rejected" };
   if (code === "hold_limit") {

@@ -20,6 +20,8 @@ export function toGateError(error: unknown): unknown {
     case "plan_closed":
     case "not_found":
       return new IntentlockError("ERR_UNKNOWN_PLAN", error.message, { cause: error });
+    case "lease_held":
+      return new IntentlockError("ERR_PLAN_HELD", error.message, { cause: error });
     case "outcome_not_expected":
       return new IntentlockError("ERR_INVALID_OUTCOME", error.message, { cause: error });
     default:
