@@ -1,17 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { chainEntry, generateSigningKey, verifyChain } from "../../src/core/index.ts";
+import { generateSigningKey, verifyChain } from "../../src/core/index.ts";
 import type { Store } from "../../src/server/store/index.ts";
-import {
-  aDecision,
-  addAgent,
-  addPlan,
-  aHold,
-  anAppend,
-  anApproval,
-  BOB,
-  NOW_MS,
-  type PlanInStore,
-} from "../store-builders.ts";
+import { tryToTake } from "../fixtures/take-calls.ts";
+import { addAgent, addPlan, aHold, anAppend, anApproval, BOB, NOW_MS } from "../store-builders.ts";
 
 /** What many do at once, over two instances on one database. */
 export function describeConcurrency(open: () => Promise<Store>): void {
@@ -27,7 +18,11 @@ export function describeConcurrency(open: () => Promise<Store>): void {
 
     test("64 calls take what a step has, and no more", async () => {
       const plan = await addPlan(stores[0]!);
-      const taken = await atOnce(64, (store, index) => takeCall(store, plan, { callId: `${index}`, maxCalls: 10 }));
+      const taken = await atOnce(64, async (store) => {
+        let answer = await tryToTake(store, plan.id, 10);
+        while (answer === "late") answer = await tryToTake(store, plan.id, 10);
+        return answer === "taken";
+      });
       expect(count(taken)).toBe(10);
       expect(await stores[0]!.plans.state(plan.id)).toMatchObject({ used: [10], seq: 11 });
       const entries = (await stores[1]!.auditEntries.ofPlan(plan.id)).map(({ entry }) => entry);
@@ -187,29 +182,4 @@ export function describeConcurrency(open: () => Promise<Store>): void {
       ).toEqual(added.sort());
     });
   });
-}
-
-/** Takes a call of the plan's first step, as a server does: reads, decides, appends, and again if another was first. */
-async function takeCall(
-  store: Store,
-  plan: PlanInStore,
-  { callId, maxCalls }: { readonly callId: string; readonly maxCalls: number },
-): Promise<boolean> {
-  for (;;) {
-    const state = await store.plans.state(plan.id);
-    const taken = state!.used[0]!;
-    if (taken >= maxCalls) return false;
-    const place = { planId: plan.id, seq: state!.seq, prev: state!.head };
-    const { entry, head } = chainEntry(place, aDecision(plan, callId), { at: NOW_MS });
-    const isDone = await store.plans.append(plan.id, {
-      expectSeq: state!.seq,
-      entries: [entry],
-      head: head.prev,
-      used: [taken + 1],
-      spent: { calls: taken + 1, payoutMicros: 0 },
-      openCalls: {},
-      now: NOW_MS,
-    });
-    if (isDone) return true;
-  }
 }

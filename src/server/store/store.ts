@@ -58,7 +58,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return createStore("postgres" in options ? await openPostgres(options) : await openSqlite(options.sqlite));
 }
 
-function createStore(database: Database): Store {
+/** A store over a database that is open. */
+export function createStore(database: Database): Store {
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closed ??= database.close();
