@@ -157,3 +157,36 @@ export function aSignBody(over: Readonly<Record<string, unknown>> = {}): Readonl
     ...over,
   };
 }
+
+/** A plan that was signed: what the server answered. */
+export interface TestPlan {
+  readonly planId: string;
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+/** Has a plan signed. */
+export async function signedPlan(
+  { ask }: Pick<ServerUnderTest, "ask">,
+  over: Readonly<Record<string, unknown>> = {},
+): Promise<TestPlan> {
+  const { status, body } = await ask("POST", "/v1/plans", { body: aSignBody(over) });
+  if (status !== 201) throw new Error(`the plan was not signed: ${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** The body that asks about a call of a tool as it was when the plan was signed. */
+export function aCheckBody(
+  { planId, token }: TestPlan,
+  call: Readonly<Record<string, unknown>> = {},
+  over: Readonly<Record<string, unknown>> = {},
+): Readonly<Record<string, unknown>> {
+  const tool = String(call["tool"] ?? "send_money");
+  const args = { to: "landlord", amount: 20 };
+  return {
+    planId,
+    token,
+    call: { callId: "call-1", tool, args, fingerprint: toolFingerprint(tool), ...call },
+    ...over,
+  };
+}

@@ -1,0 +1,52 @@
+import type { Outcome } from "../../core/index.ts";
+import { ProblemError } from "../handler.ts";
+import { type AgentCaller, assertOwnPlan } from "../plans/find-plan.ts";
+import type { KnownPlan, PlanChange } from "../plans/plan-changes.ts";
+import type { Refresher } from "../plans/refresh-plan.ts";
+
+/**
+ * Records what became of an allowed call, once, or that a plan is done. A call that never started gives back what it took.
+ *
+ * @throws ProblemError `not_found`, `user_not_allowed`, `outcome_not_expected`, `plan_closed`; `invalid_request` for a
+ * plan whose client writes its entries
+ */
+export async function recordOutcome(refresher: Refresher, caller: AgentCaller, outcome: Outcome): Promise<void> {
+  const { context, changes } = refresher;
+  await changes.change<void>(outcome.planId, (found) => {
+    const plan = assertOwnPlan(caller, found);
+    if (plan.clientKey !== null) {
+      throw new ProblemError("invalid_request", { detail: "this plan's outcomes come with its audit entries" });
+    }
+    return outcome.type === "closed" ? close(plan) : settle(plan, outcome);
+  });
+  if (outcome.type === "closed") await context.store.holds.cancelOfPlan(outcome.planId, context.clock());
+}
+
+function close({ status }: KnownPlan): PlanChange<void> {
+  if (status === "closed") throw new ProblemError("plan_closed");
+  // It stays what it is: that it was revoked says more.
+  if (status !== "open") return { result: undefined };
+  return { result: undefined, events: [{ type: "closed" }], status: "closed" };
+}
+
+function settle(plan: KnownPlan, outcome: Extract<Outcome, { type: "outcome" }>): PlanChange<void> {
+  const { decisionSeq, status, durationMs } = outcome;
+  const call = Object.hasOwn(plan.openCalls, decisionSeq) ? plan.openCalls[decisionSeq] : undefined;
+  if (!call) throw new ProblemError("outcome_not_expected");
+  const { [String(decisionSeq)]: _, ...openCalls } = plan.openCalls;
+  const event = { type: "outcome", decisionSeq, status, ...(durationMs !== undefined && { durationMs }) } as const;
+  // Of calls that were allowed before it was over.
+  const change: PlanChange<void> = {
+    result: undefined,
+    events: [event],
+    openCalls,
+    whileStatus: ["open", "closed", "revoked"],
+  };
+  if (status !== "aborted") return change;
+  const { calls, payoutMicros } = plan.spent;
+  return {
+    ...change,
+    used: plan.used.map((count, index) => (index === call.step ? Math.max(0, count - 1) : count)),
+    spent: { calls: Math.max(0, calls - 1), payoutMicros: Math.max(0, payoutMicros - call.payoutMicros) },
+  };
+}

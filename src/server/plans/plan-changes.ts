@@ -1,0 +1,145 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type AuditEntry, type AuditEvent, type ChainHead, chainEntry, type Spent } from "../../core/index.ts";
+import { ProblemError } from "../handler.ts";
+import { nodeSha256 } from "../node-sha256.ts";
+import type { IssuedToken, OpenCall, PlanAppend, PlanStatus, Store, StoredPlan, VerdictCheck } from "../store/index.ts";
+
+/** A plan as it is remembered between calls: without what the user wrote, which may be long. */
+export type KnownPlan = Omit<StoredPlan, "task">;
+
+/** What a plan becomes; what is not given stays as it is. */
+export interface PlanChange<T> {
+  readonly result: T;
+  /** Undefined: nothing changes. */
+  readonly events?: readonly AuditEvent[];
+  /** Instead of events: entries that a client has chained. */
+  readonly entries?: readonly AuditEntry[];
+  readonly head?: string;
+  readonly verdictChecks?: readonly (VerdictCheck | null)[];
+  readonly used?: readonly number[];
+  readonly spent?: Spent;
+  readonly openCalls?: Readonly<Record<string, OpenCall>>;
+  readonly status?: PlanStatus;
+  readonly whileStatus?: readonly PlanStatus[];
+  readonly token?: IssuedToken;
+  readonly claimHoldId?: string;
+}
+
+export interface Attempt {
+  /** Counts from 0: of those before, another server's change came first, or a condition did not hold. */
+  readonly number: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+const MAX_REMEMBERED = 1000;
+/** Each of those that were first has changed something: only a crowd of servers on one plan gets there. */
+const MAX_ATTEMPTS = 200;
+
+/**
+ * Changes plans: one change of a plan at a time in this process, and between processes by the number of the next entry.
+ * What is remembered of a plan is never the last word: a change under another number than the store's does not happen.
+ */
+export class PlanChanges {
+  readonly #store: Store;
+  readonly #clock: () => number;
+  readonly #known = new Map<string, KnownPlan>();
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  constructor({ store, clock }: { readonly store: Store; readonly clock: () => number }) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /**
+   * Changes a plan. `decide` is asked again with the plan as it has become whenever somebody else was first.
+   *
+   * @param decide gets undefined if there is no such plan; what it throws is thrown
+   * @throws ProblemError `unavailable` if others are first again and again
+   */
+  async change<T>(
+    planId: string,
+    decide: (plan: KnownPlan | undefined, attempt: Attempt) => PlanChange<T> | Promise<PlanChange<T>>,
+  ): Promise<T> {
+    return await this.#inTurn(planId, async () => {
+      for (let number = 0; number < MAX_ATTEMPTS; number++) {
+        const plan = this.#known.get(planId) ?? (await this.#load(planId));
+        const now = this.#clock();
+        const change = await decide(plan, { number, now });
+        const append = plan && toAppend(plan, change, now);
+        if (!append) return change.result;
+        if (await this.#store.plans.append(planId, append)) {
+          this.#remember(applyAppend(plan, append));
+          return change.result;
+        }
+        this.#known.delete(planId);
+        // Two servers in step would meet again and again.
+        if (number > 2) await sleep(Math.random() * 10);
+      }
+      throw new ProblemError("unavailable", { detail: "others change this plan all the time" });
+    });
+  }
+
+  /** What is remembered of a plan is read again when it is next needed. */
+  forget(planId: string): void {
+    this.#known.delete(planId);
+  }
+
+  async #load(planId: string): Promise<KnownPlan | undefined> {
+    const plan = await this.#store.plans.get(planId);
+    if (!plan) return undefined;
+    const { task: _, ...known } = plan;
+    this.#remember(known);
+    return known;
+  }
+
+  #remember(plan: KnownPlan): void {
+    // To the end: what is not used for long is forgotten.
+    this.#known.delete(plan.id);
+    this.#known.set(plan.id, plan);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_REMEMBERED && oldest !== undefined) this.#known.delete(oldest);
+  }
+
+  async #inTurn<T>(planId: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(planId);
+    const mine = before ? before.then(work, work) : work();
+    const tail = mine.then(ignore, ignore);
+    this.#tails.set(planId, tail);
+    try {
+      return await mine;
+    } finally {
+      if (this.#tails.get(planId) === tail) this.#tails.delete(planId);
+    }
+  }
+}
+
+function ignore(): void {}
+
+function toAppend<T>(plan: KnownPlan, change: PlanChange<T>, now: number): PlanAppend | undefined {
+  const { result: _, events = [], entries: given, head: givenHead, ...over } = change;
+  if (events.length === 0 && !given && Object.keys(over).length === 0) return undefined;
+  const entries: AuditEntry[] = [...(given ?? [])];
+  let head: ChainHead = { planId: plan.id, seq: plan.seq, prev: plan.head };
+  for (const event of events) {
+    const next = chainEntry(head, event, { at: now, hash: nodeSha256 });
+    entries.push(next.entry);
+    head = next.head;
+  }
+  return {
+    expectSeq: plan.seq,
+    entries,
+    head: givenHead ?? head.prev,
+    used: plan.used,
+    spent: plan.spent,
+    openCalls: plan.openCalls,
+    now,
+    ...over,
+  };
+}
+
+function applyAppend(plan: KnownPlan, append: PlanAppend): KnownPlan {
+  const { entries, head, used, spent, openCalls, status = plan.status, token, now } = append;
+  const issued = token && { token: token.token, tokenJti: token.jti, tokenExpiresAt: token.expiresAt };
+  return { ...plan, seq: plan.seq + entries.length, head, used, spent, openCalls, status, updatedAt: now, ...issued };
+}

@@ -1,0 +1,31 @@
+import { ProblemError } from "../handler.ts";
+import type { Agent, StoredPlan } from "../store/index.ts";
+import { AGENT_DEFAULTS } from "./agent-defaults.ts";
+
+/** @throws ProblemError `plan_closed`, `plan_revoked`, `plan_rejected`, `plan_pending` unless the plan is open */
+export function assertOpen({ status }: Pick<StoredPlan, "status">): void {
+  switch (status) {
+    case "open":
+      return;
+    case "closed":
+      throw new ProblemError("plan_closed");
+    case "revoked":
+      throw new ProblemError("plan_revoked");
+    case "rejected":
+      throw new ProblemError("plan_rejected");
+    case "pending":
+      throw new ProblemError("plan_pending");
+    default:
+      throw new TypeError(`unknown status ${status satisfies never}`);
+  }
+}
+
+/** Whether a plan is too old to be signed again. */
+export function isTooOld({ createdAt }: Pick<StoredPlan, "createdAt">, { settings }: Agent, now: number): boolean {
+  return now >= createdAt + (settings.planMaxAgeSeconds ?? AGENT_DEFAULTS.planMaxAgeSeconds) * 1000;
+}
+
+/** @throws ProblemError `plan_expired` */
+export function assertYoung(plan: Pick<StoredPlan, "createdAt">, agent: Agent, now: number): void {
+  if (isTooOld(plan, agent, now)) throw new ProblemError("plan_expired");
+}
