@@ -1,12 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
 import { CSRF_HEADER, SESSION_COOKIE } from "../src/core/api/index.ts";
-import type { Role } from "../src/core/index.ts";
+import { digestCall, type Role } from "../src/core/index.ts";
 import type { ServerContext } from "../src/server/handler.ts";
 import { createSecret, hashSecret } from "../src/server/secret.ts";
-import { openStore, type Store, type WebSession } from "../src/server/store/index.ts";
+import {
+  type Hold,
+  type NewHold,
+  type NewPlan,
+  openStore,
+  type Store,
+  type WebSession,
+} from "../src/server/store/index.ts";
 import { ALICE, KEY } from "./builders.ts";
-import { BOB, NOW_MS } from "./store-builders.ts";
+import { addPlan, aHold, BOB, NOW_MS, type PlanInStore } from "./store-builders.ts";
 
 /** Where the server of these tests is reached. */
 export const SERVER = "https://lock.acme.dev";
@@ -71,4 +78,25 @@ export function aRequest(
 ): Request {
   const own = { cookie: `${SESSION_COOKIE}=${session.token}`, [CSRF_HEADER]: session.csrf, origin: SERVER };
   return new Request(`${SERVER}/v1/inbox`, { method, headers: { ...own, ...headers } });
+}
+
+/** A hold of a call under a plan for Alice, by an agent whose key is Bob's: one that Carol may decide. */
+export async function addHold(
+  store: Store,
+  over: Partial<NewHold> = {},
+  plan: Partial<NewPlan> = {},
+): Promise<{ readonly hold: Hold; readonly plan: PlanInStore }> {
+  const added = await addPlan(store, plan);
+  const { tool, args } = { ...aHold(added), ...over };
+  const fingerprint = `sha256:${"a".repeat(64)}`;
+  const digest = tool === null ? `sha256:${"b".repeat(64)}` : digestCall({ tool, args });
+  const { hold } = await store.holds.open(aHold(added, { fingerprint, digest, ...over }), { maxHolds: 20 });
+  return { hold: hold!, plan: added };
+}
+
+/** A hold of a whole plan, that has no decision yet. */
+export async function addPlanHold(store: Store): Promise<{ readonly hold: Hold; readonly plan: PlanInStore }> {
+  const call = { decisionSeq: null, callId: null, tool: null, fingerprint: null, args: undefined };
+  const rule = { step: null, rule: null, ruleReason: null, approvers: { roles: ["approver", "admin"] } } as const;
+  return await addHold(store, { kind: "plan", ...call, ...rule }, { status: "pending", entries: [] });
 }

@@ -131,12 +131,14 @@ export function describeAdminister(open: () => Promise<Store>): void {
   test("an administrator remains who is in use", async () => {
     const [store] = stores;
     for (const { email } of await store.people.list()) await store.people.remove(email);
+    expect(await store.people.hasAdmin()).toBe(false);
     await addPerson("one@acme.dev");
-    expect(await store.people.hasOtherAdmin("ONE@acme.dev")).toBe(false);
+    expect(await store.people.hasAdmin()).toBe(true);
+    expect(await store.people.hasAdmin({ beside: "ONE@acme.dev" })).toBe(false);
     await addPerson("two@acme.dev", { disabledAt: NOW_MS });
     await addPerson("three@acme.dev", { roles: ["approver"], groups: ["admin"] });
-    expect(await store.people.hasOtherAdmin("one@acme.dev")).toBe(false);
+    expect(await store.people.hasAdmin({ beside: "one@acme.dev" })).toBe(false);
     await addPerson("two@acme.dev");
-    expect(await store.people.hasOtherAdmin("one@acme.dev")).toBe(true);
+    expect(await store.people.hasAdmin({ beside: "one@acme.dev" })).toBe(true);
   });
 }

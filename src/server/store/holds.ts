@@ -14,8 +14,9 @@ export type HoldDecisionRecord = {
   readonly by: string;
   readonly comment: string | null;
   readonly now: number;
-} & (
-  | { readonly status: "approved"; readonly approval: string; readonly approvalExpiresAt: number }
+} & /** A plan has no approval token: a refresh signs it. */
+(
+  | { readonly status: "approved"; readonly approval: string | null; readonly approvalExpiresAt: number | null }
   | { readonly status: "rejected" }
 );
 

@@ -59,12 +59,12 @@ export class PersonStore {
     return (await query.execute()).map(toPerson);
   }
 
-  /** Whether an administrator remains who is in use, beside this person. */
-  async hasOtherAdmin(email: string): Promise<boolean> {
+  /** Whether there is an administrator who is in use; beside a person, if one is given. */
+  async hasAdmin({ beside }: { readonly beside?: string } = {}): Promise<boolean> {
     const query = this.#database.query
       .selectFrom("people")
       .select("email")
-      .where("email", "!=", checkEmail(email))
+      .$if(beside !== undefined, (some) => some.where("email", "!=", checkEmail(beside ?? "")))
       .where("disabled_at", "is", null)
       // Roles are words that no other contains, in quotes.
       .where("roles", "like", '%"admin"%');

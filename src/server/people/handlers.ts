@@ -1,0 +1,60 @@
+import type { holdEndpoints, SessionAnswer, sessionEndpoints } from "../../core/api/index.ts";
+import { type Caller, type HandlersOf, ProblemError } from "../handler.ts";
+import { hashSecret } from "../secret.ts";
+import { decideHold } from "./decide-hold.ts";
+import { describeOpened } from "./describe-hold.ts";
+import { listInbox } from "./list-inbox.ts";
+import { isSameOrigin } from "./same-origin.ts";
+import { SESSION_MAX_MS, type SignedIn } from "./session.ts";
+import { readSessionCookie, writeSessionCookie } from "./session-cookie.ts";
+import { signIn } from "./sign-in.ts";
+
+/** What people do who are signed in: decide holds, and their sessions. */
+export const personHandlers: HandlersOf<
+  Pick<typeof holdEndpoints, "decideHold" | "listInbox"> & typeof sessionEndpoints
+> = {
+  async decideHold({ caller, params, body }, context) {
+    const { person } = toPerson(caller);
+    const hold = await decideHold(context, person, { ...body, holdId: params["holdId"] ?? "" });
+    return { status: 200, body: describeOpened(hold) };
+  },
+
+  async listInbox({ caller, query }, context) {
+    return { status: 200, body: await listInbox(context, toPerson(caller).person, query) };
+  },
+
+  async signIn({ body, headers, clientAddress }, context) {
+    const { publicUrl } = context;
+    // Another site's page must not sign a person in: they would act in a session that somebody else looks into.
+    const host = `${new URL(publicUrl).protocol}//${headers.get("host")}`;
+    if (!isSameOrigin(headers, [publicUrl, host])) {
+      throw new ProblemError("forbidden", { detail: "The request comes from a page of another site" });
+    }
+    const begun = await signIn(context, { ...body, clientAddress, previous: readSessionCookie(headers) });
+    const cookie = writeSessionCookie(begun.token, { publicUrl, maxAgeSeconds: SESSION_MAX_MS / 1000 });
+    return { status: 201, body: describeSession(begun), headers: { "set-cookie": cookie } };
+  },
+
+  async getSession({ caller }) {
+    return { status: 200, body: describeSession(toPerson(caller)) };
+  },
+
+  async signOut({ caller, headers }, { store, publicUrl }) {
+    toPerson(caller);
+    const token = readSessionCookie(headers);
+    if (token !== undefined) await store.signIn.removeSession(hashSecret(token));
+    const cookie = writeSessionCookie("", { publicUrl, maxAgeSeconds: 0 });
+    return { status: 200, body: { removed: true }, headers: { "set-cookie": cookie } };
+  },
+};
+
+/** @throws ProblemError `forbidden` for an agent: the table lets people in alone where this is used */
+function toPerson(caller: Caller): SignedIn {
+  if (caller.kind !== "person") throw new ProblemError("forbidden");
+  return caller;
+}
+
+function describeSession({ person, session }: SignedIn): SessionAnswer {
+  const { email, roles, groups } = person;
+  return { email, roles, groups, csrf: session.csrf, expiresAt: session.expiresAt };
+}
