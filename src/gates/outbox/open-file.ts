@@ -109,7 +109,7 @@ function prepareFile(database: DatabaseSync, path: string): void {
   // Each commit is on the disk before it is answered. On macOS a plain fsync leaves it in the disk's own cache.
   database.exec("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON");
   // The store checkpoints after it has answered, never in a commit that somebody waits for.
-  database.exec("PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 16777216");
+  database.exec("PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 67108864");
   const mode = readPragma(database, "journal_mode");
   if (mode !== "wal" || readPragma(database, "synchronous") !== 2) {
     throw new UnusableFile(`The outbox file ${path} cannot be made durable: it has to be on a local disk`);

@@ -5,7 +5,8 @@ import { openFile } from "./open-file.ts";
 import { Refusal } from "./refusal.ts";
 import { Uploads } from "./uploads.ts";
 
-const CHECKPOINT_BYTES = 4 * 1024 * 1024;
+/** Pages that are written often are then moved once; what a process leaves when it dies is read in a moment. */
+const CHECKPOINT_BYTES = 16 * 1024 * 1024;
 const MANY_FRAMES = 16_384;
 
 /** The outbox file, for the worker thread: does operations in groups, each group one transaction and one sync. */
