@@ -26,7 +26,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   "adapters/mcp": adapter("@modelcontextprotocol/sdk"),
   guard: { folders: ["core", "session", "gates", "adapters/vercel-ai"], types: [], libraries: ["zod"] },
   server: { folders: ["core"], libraries: ["hono", "@hono/node-server", "kysely", "pg", "pino", "zod"], node: true },
-  cli: { folders: ["core", "gates", "session", "server"], libraries: ["commander", "zod"], node: true },
+  cli: { folders: ["core", "gates", "session", "server"], libraries: ["commander", "pino", "zod"], node: true },
   // The root: what is exported as `intentlock`.
   "": { folders: ["core", "gates", "session"] },
 };

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
 import type { AgentSettings } from "../src/core/api/index.ts";
-import { fingerprintTool, type Policy, type Role } from "../src/core/index.ts";
+import { fingerprintTool, type Policy, type PolicyRule, type Role, signApprovalToken } from "../src/core/index.ts";
 import { createServer, type IntentlockServer, type ServerOptions } from "../src/server/create-server.ts";
 import { createSecret, hashSecret } from "../src/server/secret.ts";
 import { openStore, type Store } from "../src/server/store/index.ts";
-import { ALICE, aPolicy } from "./builders.ts";
+import { ALICE, aPolicy, aRule } from "./builders.ts";
 import { TestClock } from "./clock.ts";
 import { BOB } from "./store-builders.ts";
 
@@ -189,4 +189,30 @@ export function aCheckBody(
     call: { callId: "call-1", tool, args, fingerprint: toolFingerprint(tool), ...call },
     ...over,
   };
+}
+
+/** A policy that holds comments for approvers, and allows what else is planned. */
+export function aHoldPolicy(over: Readonly<Partial<PolicyRule>> = {}): Policy {
+  const hold = { id: "hold-comments", match: { tool: "post_comment" }, decision: "hold" } as const;
+  return aPolicy(aRule({ ...hold, approvers: { roles: ["approver"] }, reason: "Others read it", ...over }), aRule());
+}
+
+/** A plan whose comments are held. */
+export const COMMENTS: Readonly<Record<string, unknown>> = {
+  plan: { goal: "Comment", steps: [{ tool: "post_comment" }, { tool: "send_money" }] },
+};
+
+/** Approves a hold of a call as Bob, without asking whether he may: the approval token. */
+export async function approveHold({ server, store, clock }: ServerUnderTest, holdId: string): Promise<string> {
+  const hold = await store.holds.get(holdId);
+  if (!hold) throw new Error("there is no such hold");
+  const iat = Math.floor(clock.now() / 1000);
+  const { agentId: aud, planId, tool, rule, digest, fingerprint } = hold;
+  const action = { tool: tool ?? "", rule: rule ?? "", digest, ...(fingerprint !== null && { fingerprint }) };
+  const claims = { iss: PUBLIC_URL, aud, jti: randomUUID(), iat, exp: iat + 300, holdId, planId, ...action };
+  const approval = await signApprovalToken({ ...claims, approvedBy: BOB }, await server.context.keys.signingKey());
+  const decision = { status: "approved", approval, approvalExpiresAt: claims.exp * 1000 } as const;
+  const decided = await store.holds.decide(holdId, { ...decision, by: BOB, comment: null, now: clock.now() });
+  if (!decided) throw new Error("the hold was decided before");
+  return approval;
 }

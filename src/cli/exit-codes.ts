@@ -1,4 +1,4 @@
-import { IntentlockError } from "../core/index.ts";
+import { IntentlockError, type Issue } from "../core/index.ts";
 import { ProblemError } from "../server/handler.ts";
 
 /** What the command line ends with. */
@@ -15,16 +15,26 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** A mistake that is reported in one or two plain lines. `code` is for programs that read `--json`. */
+/** What a {@link CliError} may have beside its code and message. */
+interface CliErrorOptions {
+  readonly exitCode?: ExitCode;
+  /** What is wrong with a policy. */
+  readonly issues?: readonly Issue[];
+  readonly cause?: unknown;
+}
+
+/** A mistake that is reported in a few plain lines. `code` is for programs that read `--json`. */
 export class CliError extends Error {
   readonly code: string;
   readonly exitCode: ExitCode;
+  readonly issues: readonly Issue[] | undefined;
 
-  constructor(code: string, message: string, options: { readonly exitCode?: ExitCode; readonly cause?: unknown } = {}) {
-    super(message, { cause: options.cause });
+  constructor(code: string, message: string, { exitCode = EXIT.failed, issues, cause }: CliErrorOptions = {}) {
+    super(message, { cause });
     this.name = "CliError";
     this.code = code;
-    this.exitCode = options.exitCode ?? EXIT.failed;
+    this.exitCode = exitCode;
+    this.issues = issues;
   }
 }
 

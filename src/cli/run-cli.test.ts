@@ -4,7 +4,7 @@ import { aShell } from "../../test/command-lines.ts";
 import { EXIT } from "./exit-codes.ts";
 
 /** Every command that there is. */
-const COMMANDS = ["policy validate", "audit verify"];
+const COMMANDS = ["policy validate", "policy test", "audit verify"];
 
 describe("a command line", () => {
   test.each<[argv: string, code: number, out: RegExp, err: RegExp]>([

@@ -1,11 +1,11 @@
 import { Command } from "commander";
+import { readPackageVersion } from "../server/package-version.ts";
 import type { CommandHost } from "./command.ts";
 import { addAuditCommands } from "./commands/audit.ts";
 import { addPolicyCommands } from "./commands/policy.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { type CliIo, readEnv } from "./io.ts";
 import { reportError } from "./output/report-error.ts";
-import { readPackageVersion } from "./package-version.ts";
 
 /**
  * Runs one command line, as `intentlock` does.

@@ -8,6 +8,7 @@ import type { RateLimit } from "./http/authenticate.ts";
 import { readClientAddress } from "./http/client-address.ts";
 import { type AnyHandler, createRoutes } from "./http/routes.ts";
 import type { Store } from "./store/index.ts";
+import { sweep } from "./sweep.ts";
 
 export interface ServerOptions {
   /** Closed with the server. */
@@ -60,12 +61,11 @@ export function createServer(options: ServerOptions): IntentlockServer {
     publicUrl: readPublicUrl(options.publicUrl),
   };
   const shutdown = new AbortController();
-  const { handlers, sweep } = createHandlers(context);
   const app = createRoutes({
     context,
     endpoints,
     // Each was made for the endpoint of its name.
-    handlers: handlers as unknown as Readonly<Record<string, AnyHandler>>,
+    handlers: createHandlers(context) as unknown as Readonly<Record<string, AnyHandler>>,
     keyFailures: options.rateLimits?.keyFailures ?? { count: 30, windowSeconds: 60 },
     clientAddress: options.clientAddress ?? readClientAddress,
     shutdown: shutdown.signal,
@@ -74,7 +74,7 @@ export function createServer(options: ServerOptions): IntentlockServer {
   let closing: Promise<void> | undefined;
   return {
     context,
-    sweep,
+    sweep: () => sweep(context),
     async fetch(request, env) {
       const response = Promise.resolve(app.fetch(request, env as object | undefined));
       underWay.add(response);

@@ -1,25 +1,27 @@
 import type { endpoints } from "../core/api/index.ts";
+import { createAuditHandlers } from "./audit/handlers.ts";
 import { createCallHandlers } from "./check/handlers.ts";
 import type { HandlersOf, ServerContext } from "./handler.ts";
+import { createHoldHandlers } from "./holds/handlers.ts";
 import { createPlanHandlers } from "./plans/handlers.ts";
+import { createLeaseHandlers } from "./plans/leases.ts";
 import { PlanChanges } from "./plans/plan-changes.ts";
 import { PolicyCache } from "./plans/policy-cache.ts";
+import type { Refresher } from "./plans/refresh-plan.ts";
+import { createPolicyHandlers } from "./policies/handlers.ts";
 import { createSystemHandlers } from "./system-handlers.ts";
 
-/** The handlers of all endpoints, and what has to be done from time to time. */
-export interface Handlers {
-  readonly handlers: Partial<HandlersOf<typeof endpoints>>;
-  sweep(): Promise<void>;
-}
-
-export function createHandlers(context: ServerContext): Handlers {
-  const refresher = { context, policies: new PolicyCache(context.store), changes: new PlanChanges(context) };
+/** The handlers of all endpoints of the table. */
+export function createHandlers(context: ServerContext): Partial<HandlersOf<typeof endpoints>> {
+  const policies = new PolicyCache(context.store);
+  const refresher: Refresher = { context, policies, changes: new PlanChanges(context) };
   return {
-    handlers: {
-      ...createPlanHandlers(refresher),
-      ...createCallHandlers(refresher),
-      ...createSystemHandlers(),
-    },
-    sweep: async () => {},
+    ...createPlanHandlers(refresher),
+    ...createLeaseHandlers(refresher),
+    ...createCallHandlers(refresher),
+    ...createHoldHandlers(refresher),
+    ...createAuditHandlers(refresher),
+    ...createPolicyHandlers(policies),
+    ...createSystemHandlers(),
   };
 }

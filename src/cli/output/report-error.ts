@@ -42,7 +42,9 @@ function describeError(error: unknown): ErrorReport {
   if (error instanceof PolicyError)
     return { error: { code: error.code, message: error.message, issues: error.issues } };
   if (error instanceof CliError || error instanceof IntentlockError) {
-    return { error: { code: error.code, message: error.message } };
+    const { code, message } = error;
+    const issues = error instanceof CliError || error instanceof PolicyError ? error.issues : undefined;
+    return { error: { code, message, ...(issues && { issues }) } };
   }
   const why = error instanceof Error ? error.message : String(error);
   return { error: { code: "ERR_UNEXPECTED", message: `${why}\nSet INTENTLOCK_DEBUG=1 to see where it happened.` } };

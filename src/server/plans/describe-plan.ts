@@ -1,7 +1,7 @@
 import type { PlanAnswer, PlanStatus } from "../../core/api/index.ts";
 import { isJsonObject } from "../../core/index.ts";
 import type { Agent, StoredPlan } from "../store/index.ts";
-import { isTooOld } from "./plan-over.ts";
+import { isOver } from "./plan-over.ts";
 
 /** What the server says of a plan. */
 export function describePlan(plan: StoredPlan, agent: Agent | undefined, now: number): PlanAnswer {
@@ -23,7 +23,5 @@ export function describePlan(plan: StoredPlan, agent: Agent | undefined, now: nu
 }
 
 function statusOf(plan: StoredPlan, agent: Agent | undefined, now: number): PlanStatus {
-  const { status, tokenExpiresAt } = plan;
-  if (status !== "open" || !agent || !isTooOld(plan, agent, now)) return status;
-  return tokenExpiresAt === null || now >= tokenExpiresAt ? "expired" : status;
+  return plan.status === "open" && agent && isOver(plan, agent, now) ? "expired" : plan.status;
 }

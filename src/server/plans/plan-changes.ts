@@ -63,9 +63,18 @@ export class PlanChanges {
   ): Promise<T> {
     return await this.#inTurn(planId, async () => {
       for (let number = 0; number < MAX_ATTEMPTS; number++) {
-        const plan = this.#known.get(planId) ?? (await this.#load(planId));
+        const remembered = this.#known.get(planId);
+        const plan = remembered ?? (await this.#load(planId));
         const now = this.#clock();
-        const change = await decide(plan, { number, now });
+        let change: PlanChange<T>;
+        try {
+          change = await decide(plan, { number, now });
+        } catch (error) {
+          // What is remembered may be old: only the store says that something is not there, or does not follow.
+          if (!remembered || !(error instanceof ProblemError)) throw error;
+          this.#known.delete(planId);
+          continue;
+        }
         const append = plan && toAppend(plan, change, now);
         if (!append) return change.result;
         if (await this.#store.plans.append(planId, append)) {

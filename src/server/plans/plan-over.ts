@@ -29,3 +29,8 @@ export function isTooOld({ createdAt }: Pick<StoredPlan, "createdAt">, { setting
 export function assertYoung(plan: Pick<StoredPlan, "createdAt">, agent: Agent, now: number): void {
   if (isTooOld(plan, agent, now)) throw new ProblemError("plan_expired");
 }
+
+/** Whether a plan can no longer be signed again, and its last token has run out. */
+export function isOver(plan: Pick<StoredPlan, "createdAt" | "tokenExpiresAt">, agent: Agent, now: number): boolean {
+  return isTooOld(plan, agent, now) && now >= (plan.tokenExpiresAt ?? 0);
+}

@@ -1,0 +1,71 @@
+import { type AuditEvent, check, type DecisionRecord, type OpenedToken, type Spent } from "../../core/index.ts";
+import type { KnownPlan } from "../plans/plan-changes.ts";
+import type { OpenCall } from "../store/index.ts";
+
+/** What a client's decisions have taken, by its own entries. */
+export class TakenCalls {
+  readonly #used: number[];
+  #calls: number;
+  #payoutMicros: number;
+  readonly #open: Map<string, OpenCall>;
+
+  constructor({ used, spent, openCalls }: Pick<KnownPlan, "used" | "spent" | "openCalls">) {
+    this.#used = [...used];
+    this.#calls = spent.calls;
+    this.#payoutMicros = spent.payoutMicros;
+    this.#open = new Map(Object.entries(openCalls));
+  }
+
+  get used(): readonly number[] {
+    return this.#used;
+  }
+
+  get spent(): Spent {
+    return { calls: this.#calls, payoutMicros: this.#payoutMicros };
+  }
+
+  get openCalls(): Readonly<Record<string, OpenCall>> {
+    return Object.fromEntries(this.#open);
+  }
+
+  /** Counts a call that was allowed and not blocked otherwise, also if it should not have been. */
+  add(seq: number, event: DecisionRecord, token: OpenedToken | undefined): void {
+    const { verdict, answer, step } = event;
+    if (verdict !== "allow" || answer !== undefined || step === undefined || step >= this.#used.length) return;
+    const payoutMicros = token ? payoutOf(event, token) : 0;
+    this.#used[step] = (this.#used[step] ?? 0) + 1;
+    this.#calls += 1;
+    this.#payoutMicros += payoutMicros;
+    this.#open.set(String(seq), { step, payoutMicros, at: Math.floor(event.now * 1000) });
+  }
+
+  /** False unless the outcome is the first of a call that was allowed. */
+  settle({ decisionSeq, status }: Extract<AuditEvent, { type: "outcome" }>): boolean {
+    const call = this.#open.get(String(decisionSeq));
+    if (!call) return false;
+    this.#open.delete(String(decisionSeq));
+    if (status !== "aborted") return true;
+    this.#used[call.step] = Math.max(0, (this.#used[call.step] ?? 0) - 1);
+    this.#calls = Math.max(0, this.#calls - 1);
+    this.#payoutMicros = Math.max(0, this.#payoutMicros - call.payoutMicros);
+    return true;
+  }
+
+  /** Counts of a decision may be higher than these: of calls whose entry was not written. Lower ones hide some. */
+  areIn({ used, evidence }: DecisionRecord): boolean {
+    const session = evidence?.ledger?.session;
+    const isSpent = !session || (session.calls >= this.#calls && session.payoutMicros >= this.#payoutMicros);
+    return isSpent && this.#used.every((count, step) => (used[step] ?? 0) >= count);
+  }
+}
+
+/** Only the decision itself knows what a call pays out. */
+function payoutOf(
+  { callId, tool, args, fingerprint, used, now, evidence }: DecisionRecord,
+  token: OpenedToken,
+): number {
+  if (!token.valid || !token.claims.budget || args === undefined) return 0;
+  const call = { callId, tool, args, ...(fingerprint !== undefined && { fingerprint }) };
+  const decision = check({ token, call, used, now, ...(evidence && { evidence }) });
+  return decision.verdict === "allow" ? (decision.payoutMicros ?? 0) : 0;
+}

@@ -1,0 +1,127 @@
+import {
+  type AuditEntry,
+  agreesWithRecord,
+  type DecisionRecord,
+  type OpenedToken,
+  openPlanToken,
+  recomputeDecision,
+} from "../../core/index.ts";
+import type { ServerContext } from "../handler.ts";
+import type { KnownPlan } from "../plans/plan-changes.ts";
+import type { VerdictCheck } from "../store/index.ts";
+import { TakenCalls } from "./taken-calls.ts";
+import { isClaimedFor } from "./verify-approval.ts";
+
+/** Something in a client's entries that is not so. They are kept all the same: they prove it. */
+export interface Doubt {
+  readonly seq: number;
+  readonly problem: string;
+}
+
+/** What a client's entries come to. */
+export interface VerifiedEntries {
+  readonly verdictChecks: readonly (VerdictCheck | null)[];
+  readonly doubts: readonly Doubt[];
+  readonly taken: TakenCalls;
+  readonly isClosed: boolean;
+}
+
+/**
+ * Looks at entries that follow on those of a plan: each decision is made again from its token, each count compared with
+ * what was taken before, each approval with the hold that it is of.
+ */
+export async function verifyEntries(
+  { store, keys }: Pick<ServerContext, "store" | "keys">,
+  plan: KnownPlan,
+  entries: readonly AuditEntry[],
+): Promise<VerifiedEntries> {
+  const publicKeys = await keys.publicKeys();
+  const tokens = new Map<string, OpenedToken | undefined>();
+  const openToken = async (jti: string): Promise<OpenedToken | undefined> => {
+    if (tokens.has(jti)) return tokens.get(jti);
+    const stored = jti === "" ? undefined : await store.plans.token(jti);
+    const isOwn = stored?.planId === plan.id;
+    const opened = isOwn ? await openPlanToken(stored.token, publicKeys, { audience: plan.agentId }) : undefined;
+    tokens.set(jti, opened);
+    return opened;
+  };
+  const taken = new TakenCalls(plan);
+  const doubts: Doubt[] = [];
+  const verdictChecks: (VerdictCheck | null)[] = [];
+  let isClosed = plan.status === "closed";
+  for (const { seq, event } of entries) {
+    let verdictCheck: VerdictCheck | null = null;
+    let problem: string | undefined;
+    if (seq === 0 && event.type !== "plan_signed") problem = "the chain does not begin with the plan";
+    switch (event.type) {
+      case "plan_signed":
+      case "refresh":
+        if (!(await isIssued(store, plan.id, event.token)))
+          problem = "its token is not one that was signed for this plan";
+        break;
+      case "decision": {
+        if (isClosed) problem = "it was decided after the plan was closed";
+        const token = await openToken(event.jti);
+        const found = verifyDecision(event, { token, taken });
+        verdictCheck = found.verdictCheck;
+        problem ??= found.problem;
+        if (found.problem === undefined && event.evidence?.approval) {
+          const earlier = entries.filter((entry) => entry.seq < seq);
+          const isClaimed = await isClaimedFor(store, { plan, event, earlier });
+          if (!isClaimed) {
+            verdictCheck = "differs";
+            problem ??= "its approval was not given, or not claimed, or is used twice";
+          }
+        }
+        taken.add(seq, event, token);
+        break;
+      }
+      case "outcome":
+        if (!taken.settle(event)) problem = "no allowed call waited for this outcome";
+        break;
+      case "closed":
+        isClosed = true;
+        break;
+      case "hold":
+      case "approval":
+        break;
+      default:
+        throw new TypeError(`unknown event ${event satisfies never}`);
+    }
+    verdictChecks.push(verdictCheck);
+    if (problem !== undefined) doubts.push({ seq, problem });
+  }
+  return { verdictChecks, doubts, taken, isClosed };
+}
+
+function verifyDecision(
+  event: DecisionRecord,
+  { token, taken }: { readonly token: OpenedToken | undefined; readonly taken: TakenCalls },
+): { readonly verdictCheck: VerdictCheck; readonly problem?: string } {
+  const isMalformed = event.args === undefined && event.digest === undefined && event.verdict === "block";
+  // A call that was malformed, or refused for an invalid token, is a block whatever it rested on.
+  if (isMalformed) return { verdictCheck: "not_recomputable" };
+  if (!token) return { verdictCheck: "differs", problem: "its token is not one that was signed for this plan" };
+  if (!taken.areIn(event)) return { verdictCheck: "differs", problem: "it counts less than was taken before it" };
+  // The key of an old token may be gone, and arguments may have been redacted.
+  if (!token.valid || event.args === undefined) return { verdictCheck: "not_recomputable" };
+  const again = recomputeDecision(event, token);
+  if (again && agreesWithRecord(event, again)) return { verdictCheck: "recomputed" };
+  return { verdictCheck: "differs", problem: "decided again, it comes out otherwise" };
+}
+
+async function isIssued(store: ServerContext["store"], planId: string, token: string): Promise<boolean> {
+  const jti = readJti(token);
+  const stored = jti === undefined ? undefined : await store.plans.token(jti);
+  return stored?.planId === planId && stored.token === token;
+}
+
+/** Only to find the token: it counts if it is the very text that was signed. */
+function readJti(token: string): string | undefined {
+  try {
+    const claims = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
+    return typeof claims?.jti === "string" && !claims.jti.includes("\0") ? claims.jti : undefined;
+  } catch {
+    return undefined;
+  }
+}
