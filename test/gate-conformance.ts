@@ -62,8 +62,16 @@ export function aGateCall(over: Partial<GateCall> = {}): GateCall {
   return { fingerprint: toolPrint(call.tool.toWellFormed()), ...call };
 }
 
-/** What every gate has to do, however it does it. */
-export function describeGate(name: string, makeGate: (setup: GateSetup) => Promise<GateUnderTest>): void {
+/**
+ * What every gate has to do, however it does it.
+ *
+ * @param options.principal it counts what a person takes over all their plans
+ */
+export function describeGate(
+  name: string,
+  makeGate: (setup: GateSetup) => Promise<GateUnderTest>,
+  { principal = true }: { readonly principal?: boolean } = {},
+): void {
   async function start(over: Partial<GateSetup> = {}, request: Partial<SignRequest> = {}) {
     const clock = new TestClock();
     const users: UserInput[] = [
@@ -345,9 +353,10 @@ export function describeGate(name: string, makeGate: (setup: GateSetup) => Promi
     });
 
     describe("budgets", () => {
+      const ofPerson = { calls: 5, payoutMicros: 70_000_000, windowSeconds: 3600 };
       const budget: Budget = {
         session: { calls: 3, payoutMicros: 50_000_000 },
-        principal: { calls: 5, payoutMicros: 70_000_000, windowSeconds: 3600 },
+        ...(principal && { principal: ofPerson }),
         payouts: [{ tool: "send_money", arg: "amount", microsPerUnit: 1_000_000 }],
       };
       const pay = (amount: unknown) => aGateCall({ args: { to: "landlord", amount } });
@@ -358,7 +367,7 @@ export function describeGate(name: string, makeGate: (setup: GateSetup) => Promi
           payoutMicros: 20_000_000,
           budgetRemaining: {
             session: { calls: 2, payoutMicros: 30_000_000 },
-            principal: { calls: 4, payoutMicros: 50_000_000 },
+            ...(principal && { principal: { calls: 4, payoutMicros: 50_000_000 } }),
           },
         });
         expect(summarize(await gate.check(plan, pay(31)))).toBe("block:budget_exhausted");
@@ -367,20 +376,32 @@ export function describeGate(name: string, makeGate: (setup: GateSetup) => Promi
         await gate.close();
       });
 
-      test("of a person hold over all their plans, until the window ends, and are no one else's", async () => {
-        const { gate, plan, clock } = await start({ budget });
-        for (let call = 0; call < 3; call++)
-          expect(summarize(await gate.check(plan, pay(20)))).toBe(call < 2 ? "allow" : "block:budget_exhausted");
-        const second = await gate.sign(aSignRequest());
-        expect(summarize(await gate.check(second, pay(31)))).toBe("block:budget_exhausted");
-        expect(summarize(await gate.check(second, pay(30)))).toBe("allow");
-        const others = await gate.sign(aSignRequest({ user: "bob@acme.dev" }));
-        expect(summarize(await gate.check(others, pay(50)))).toBe("allow");
-        clock.advance(3600);
-        const third = await gate.sign(aSignRequest());
-        expect(summarize(await gate.check(third, pay(50)))).toBe("allow");
-        await gate.close();
+      test.runIf(!principal)("of a person, which it does not count, allow nothing", async () => {
+        const allowed = start({ budget: { ...budget, principal: ofPerson } }).then(async ({ gate, plan }) => {
+          const { verdict } = await gate.check(plan, pay(1));
+          await gate.close();
+          return verdict;
+        });
+        expect(await allowed.catch(({ code }) => code)).toMatch(/^(?:block|ERR_INVALID_OPTIONS)$/);
       });
+
+      test.runIf(principal)(
+        "of a person hold over all their plans, until the window ends, and are no one else's",
+        async () => {
+          const { gate, plan, clock } = await start({ budget });
+          for (let call = 0; call < 3; call++)
+            expect(summarize(await gate.check(plan, pay(20)))).toBe(call < 2 ? "allow" : "block:budget_exhausted");
+          const second = await gate.sign(aSignRequest());
+          expect(summarize(await gate.check(second, pay(31)))).toBe("block:budget_exhausted");
+          expect(summarize(await gate.check(second, pay(30)))).toBe("allow");
+          const others = await gate.sign(aSignRequest({ user: "bob@acme.dev" }));
+          expect(summarize(await gate.check(others, pay(50)))).toBe("allow");
+          clock.advance(3600);
+          const third = await gate.sign(aSignRequest());
+          expect(summarize(await gate.check(third, pay(50)))).toBe("allow");
+          await gate.close();
+        },
+      );
 
       test("are given back exactly when the call never started", async () => {
         const { gate, plan } = await start({ budget });
@@ -397,7 +418,8 @@ export function describeGate(name: string, makeGate: (setup: GateSetup) => Promi
         const { gate, plan } = await start({ budget });
         const second = await gate.sign(aSignRequest());
         const calls = Array.from({ length: 40 }, (_, index) => gate.check(index % 2 ? plan : second, pay(1)));
-        expect(count((await Promise.all(calls)).map(summarize), "allow")).toBe(5);
+        // Three for each plan, and five for the person.
+        expect(count((await Promise.all(calls)).map(summarize), "allow")).toBe(principal ? 5 : 6);
         await gate.close();
       });
 

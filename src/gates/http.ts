@@ -1,4 +1,4 @@
-import { answersCall, endpoints } from "../core/api/index.ts";
+import { answersCall, endpoints, outcomeSchema } from "../core/api/index.ts";
 import { isNamed } from "../core/call.ts";
 import { type Decision, type HoldDecision, IntentlockError } from "../core/index.ts";
 import { blockDecision, nameCall } from "../core/verdict.ts";
@@ -113,6 +113,9 @@ export class HttpGate implements Gate {
 
   /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_INVALID_OUTCOME`; ServerError: then it can be recorded again */
   async record(outcome: Outcome): Promise<void> {
+    if (!outcomeSchema.safeParse(outcome).success) {
+      throw new IntentlockError("ERR_INVALID_OUTCOME", "This is not the outcome of a call");
+    }
     try {
       await this.#client.ask(endpoints.recordOutcome, { body: { outcome }, isRepeatable: true });
     } catch (error) {
@@ -149,9 +152,10 @@ export class HttpGate implements Gate {
   async #ask(plan: SignedPlan, given: GateCall, peek: boolean): Promise<Decision> {
     const started = performance.now();
     const call = snapshotCall(given);
-    const { planId } = plan;
+    // Whatever a caller takes for a plan.
+    const { planId = "", token = "" } = (plan ?? {}) as Partial<SignedPlan>;
     try {
-      const body = { planId, token: plan.token, call: toWire(call, given), ...(peek && { peek }) };
+      const body = { planId, token, call: toWire(call, given), ...(peek && { peek }) };
       const { decision } = await this.#client.ask(endpoints.check, { body });
       if (!answersCall(decision, { callId: call.callId, tool: call.tool, planId, digest: call.digest, peek })) {
         throw new ServerError(

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync,
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { KEY } from "../../../test/builders.ts";
 import {
   aDecision,
@@ -18,6 +18,9 @@ import {
 import { type AuditEntry, verifyChain } from "../../core/index.ts";
 import { LocalGate } from "../local.ts";
 import { openOutbox } from "./outbox.ts";
+
+// A thread starts for each outbox: on a busy machine that takes as long as it takes.
+vi.setConfig({ testTimeout: 600_000 });
 
 const FINGERPRINT = `sha256:${"0".repeat(64)}`;
 

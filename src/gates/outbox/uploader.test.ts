@@ -14,6 +14,11 @@ import { verifyChain } from "../../core/index.ts";
 import type { Outbox } from "./outbox.ts";
 import { type UploadBatch, UploadError, type UploadTrouble } from "./uploader.ts";
 
+// A thread starts for each outbox: on a busy machine that takes as long as it takes.
+vi.setConfig({ testTimeout: 600_000 });
+
+const PATIENT = { timeoutMs: 600_000 } as const;
+
 /** An outbox with a plan that is uploaded, and so many decisions in it. */
 async function aPlan(outbox: Outbox, planId: string, decisions = 3): Promise<Chain> {
   const chain = new Chain(planId);
@@ -44,7 +49,7 @@ describe("an uploader", () => {
     };
     const chain = await aPlan(outbox, "plan-1", 5);
     const uploader = outbox.startUpload({ ...QUICK, send, maxEntries: 2 });
-    expect(await uploader.flush()).toEqual({ waiting: 0, refused: 0 });
+    expect(await uploader.flush(PATIENT)).toEqual({ waiting: 0, refused: 0 });
     expect(server.batches).toEqual(["plan-1:0-1", "plan-1:2-3", "plan-1:4-4"]);
     expect(verifyChain(server.entries("plan-1"), "plan-1").head).toEqual(chain.head);
     expect(batches[0]?.from).toEqual({ planId: "plan-1", seq: 0, prev: null });
@@ -75,7 +80,7 @@ describe("an uploader", () => {
     await outbox.begin({ planId: "plan-3", upload: true, target: "mine" });
     await outbox.append(new Chain("plan-3").decisions(1));
     const uploader = outbox.startUpload({ ...QUICK, send: server.send, target: "mine" });
-    expect(await uploader.flush()).toEqual({ waiting: 0, refused: 0 });
+    expect(await uploader.flush(PATIENT)).toEqual({ waiting: 0, refused: 0 });
     expect(server.batches).toEqual(["plan-3:0-0"]);
     expect((await outbox.plans()).map(({ planId, uploaded }) => [planId, uploaded])).toEqual([
       ["plan-1", 0],
@@ -89,7 +94,7 @@ describe("an uploader", () => {
     const server = new EntryServer();
     await aPlan(outbox, "plan-1", 3);
     const uploader = outbox.startUpload({ ...QUICK, send: server.send, maxBytes: 10 });
-    await uploader.flush();
+    await uploader.flush(PATIENT);
     expect(server.batches).toEqual(["plan-1:0-0", "plan-1:1-1", "plan-1:2-2"]);
   });
 
@@ -99,7 +104,7 @@ describe("an uploader", () => {
     const chain = await aPlan(outbox, "plan-1", 3);
     const before = chain.head;
     await expect(outbox.append(chain.decisions(1))).rejects.toMatchObject({ code: "ERR_AUDIT_BACKLOG" });
-    await outbox.startUpload({ ...QUICK, send: server.send }).flush();
+    await outbox.startUpload({ ...QUICK, send: server.send }).flush(PATIENT);
     await outbox.append(new Chain("plan-1", before).decisions(3));
   });
 
@@ -108,16 +113,16 @@ describe("an uploader", () => {
     const server = new EntryServer();
     const chain = await aPlan(outbox, "plan-1");
     const uploader = outbox.startUpload({ ...QUICK, send: server.send });
-    await uploader.flush();
+    await uploader.flush(PATIENT);
     expect(await outbox.entries("plan-1")).toHaveLength(3);
     await outbox.append(chain.next(closed));
-    await uploader.flush();
+    await uploader.flush(PATIENT);
     expect(await outbox.entries("plan-1")).toEqual([]);
     expect(await outbox.plans()).toEqual([]);
     expect(await outbox.plan("plan-1")).toMatchObject({ uploaded: 4, closed: true, receipt: "receipt-4" });
     await expect(outbox.append(new Chain("plan-1").decisions(1))).rejects.toMatchObject({ code: "ERR_AUDIT_WRITE" });
     await outbox.append(chain.next(anOutcome));
-    await uploader.flush();
+    await uploader.flush(PATIENT);
     expect(verifyChain(server.entries("plan-1"), "plan-1").head).toEqual(chain.head);
     expect(await outbox.entries("plan-1")).toEqual([]);
     expect(server.faults).toEqual([]);
@@ -127,7 +132,7 @@ describe("an uploader", () => {
     const outbox = await anOutbox({ retentionMs: 60_000 });
     const chain = await aPlan(outbox, "plan-1");
     await outbox.append(chain.next(closed));
-    await outbox.startUpload({ ...QUICK, send: new EntryServer().send }).flush();
+    await outbox.startUpload({ ...QUICK, send: new EntryServer().send }).flush(PATIENT);
     expect(await outbox.entries("plan-1")).toHaveLength(4);
     await outbox.close();
     withFile(outbox.path, (file) => file.exec("UPDATE plans SET done_at = done_at - 60000"));
@@ -141,7 +146,7 @@ describe("an uploader", () => {
     for (let round = 0; round < 6; round++) {
       const chain = await aPlan(outbox, `plan-${round}`, 400);
       await outbox.append(chain.next(closed));
-      await uploader.flush();
+      await uploader.flush(PATIENT);
       pages.push(withFile(outbox.path, (file) => Number(file.prepare("PRAGMA page_count").get()?.["page_count"])));
     }
     expect(pages.at(-1)).toBeLessThan((pages[0] as number) + 10);
@@ -170,7 +175,7 @@ describe("trouble", () => {
       throw new Error("a listener's own");
     };
     const uploader = outbox.startUpload({ ...QUICK, send: server.send, onTrouble });
-    expect(await uploader.flush()).toEqual({ waiting: 0, refused: 0 });
+    expect(await uploader.flush(PATIENT)).toEqual({ waiting: 0, refused: 0 });
     expect(verifyChain(server.entries("plan-1"), "plan-1").head).toEqual(chain.head);
     expect(told).toHaveLength(3);
     expect(told[0]).toMatchObject({ planId: "plan-1", refused: false, retryInMs: expect.any(Number) });
@@ -188,8 +193,8 @@ describe("trouble", () => {
       const parked = await aPlan(outbox, "plan-1", 9);
       await aPlan(outbox, "plan-2", 1);
       const uploader = outbox.startUpload({ ...QUICK, send: server.send, onTrouble: (trouble) => told.push(trouble) });
-      expect(await uploader.flush()).toEqual({ waiting: 0, refused: 9 });
-      expect(await uploader.flush({ planId: "plan-1", seq: 4 })).toEqual({ waiting: 0, refused: 5 });
+      expect(await uploader.flush(PATIENT)).toEqual({ waiting: 0, refused: 9 });
+      expect(await uploader.flush({ planId: "plan-1", seq: 4, ...PATIENT })).toEqual({ waiting: 0, refused: 5 });
       expect(server.batches).toEqual(["plan-2:0-0"]);
       expect(told).toMatchObject([{ planId: "plan-1", refused: true }]);
       expect(await outbox.plan("plan-1")).toMatchObject({ refused: `${status}: audit_fork` });
@@ -199,10 +204,10 @@ describe("trouble", () => {
       const going = new Chain("plan-1", before);
       await outbox.append(going.next(anOutcome));
       await aPlan(outbox, "plan-3", 9);
-      await uploader.flush();
+      await uploader.flush(PATIENT);
       server.fail = undefined;
       await outbox.unpark("plan-1");
-      expect(await uploader.flush()).toEqual({ waiting: 0, refused: 0 });
+      expect(await uploader.flush(PATIENT)).toEqual({ waiting: 0, refused: 0 });
       expect(verifyChain(server.entries("plan-1"), "plan-1").head).toEqual(going.head);
       await outbox.append(going.decisions(1));
     },
@@ -215,7 +220,10 @@ describe("trouble", () => {
       if (entries.length > 2) throw new UploadError("payload_too_large", { status: 413 });
     };
     await aPlan(outbox, "plan-1", 7);
-    expect(await outbox.startUpload({ ...QUICK, send: server.send }).flush()).toEqual({ waiting: 0, refused: 0 });
+    expect(await outbox.startUpload({ ...QUICK, send: server.send }).flush(PATIENT)).toEqual({
+      waiting: 0,
+      refused: 0,
+    });
     expect(server.entries("plan-1")).toHaveLength(7);
   });
 
@@ -227,10 +235,10 @@ describe("trouble", () => {
     };
     for (let plan = 0; plan < 10; plan++) await aPlan(outbox, `plan-${plan}`);
     const uploader = outbox.startUpload({ ...QUICK, send: server.send, lanes: 1 });
-    for (let plan = 1; plan < 10; plan++) await uploader.flush({ planId: `plan-${plan}` });
+    for (let plan = 1; plan < 10; plan++) await uploader.flush({ planId: `plan-${plan}`, ...PATIENT });
     expect(server.stored.size).toBe(9);
     server.fail = undefined;
-    await uploader.flush();
+    await uploader.flush(PATIENT);
     expect(server.stored.size).toBe(10);
   });
 
@@ -244,7 +252,7 @@ describe("trouble", () => {
       return receipt;
     };
     await aPlan(outbox, "plan-1");
-    await outbox.startUpload({ ...QUICK, send }).flush();
+    await outbox.startUpload({ ...QUICK, send }).flush(PATIENT);
     expect(server.batches).toEqual(["plan-1:0-2", "plan-1:0-2", "plan-1:0-2"]);
     expect(server.faults).toEqual([]);
   });
@@ -256,7 +264,7 @@ describe("trouble", () => {
     const send = (): Promise<string> => (answers.shift() ?? (async () => "more"))();
     await aPlan(outbox, "plan-1");
     const options = { ...QUICK, send, sendTimeoutMs: 5, onTrouble: (trouble: UploadTrouble) => told.push(trouble) };
-    await outbox.startUpload(options).flush();
+    await outbox.startUpload(options).flush(PATIENT);
     expect(told.map(({ error }) => (error as Error).message)).toEqual([
       expect.stringContaining("no receipt"),
       expect.stringContaining("too long"),
@@ -285,7 +293,7 @@ describe("flush", () => {
     };
     await aPlan(outbox, "plan-1", 4);
     const uploader = outbox.startUpload({ ...QUICK, send: server.send, maxEntries: 2 });
-    expect(await uploader.flush({ planId: "plan-1", seq: 1 })).toEqual({ waiting: 0, refused: 0 });
+    expect(await uploader.flush({ planId: "plan-1", seq: 1, ...PATIENT })).toEqual({ waiting: 0, refused: 0 });
     expect(await uploader.flush({ planId: "plan-1", seq: 3, timeoutMs: 1 })).toEqual({ waiting: 2, refused: 0 });
   });
 
@@ -309,7 +317,7 @@ describe("flush", () => {
     const uploader = outbox.startUpload({ ...QUICK, retryMs, send: server.send, onTrouble: () => failed.resolve() });
     await failed.promise;
     server.fail = undefined;
-    expect(await uploader.flush()).toEqual({ waiting: 0, refused: 0 });
+    expect(await uploader.flush(PATIENT)).toEqual({ waiting: 0, refused: 0 });
   });
 });
 
@@ -319,7 +327,7 @@ describe("close", () => {
     const server = new EntryServer();
     await aPlan(outbox, "plan-1");
     outbox.startUpload({ ...QUICK, lingerMs: 3_600_000, pollMs: 3_600_000, send: server.send });
-    await outbox.close();
+    await outbox.close(PATIENT);
     expect(server.entries("plan-1")).toHaveLength(3);
   });
 
@@ -337,7 +345,7 @@ describe("close", () => {
     expect(signal.aborted).toBe(true);
     const server = new EntryServer();
     const next = await anOutbox({ path: outbox.path });
-    await next.startUpload({ ...QUICK, send: server.send }).flush();
+    await next.startUpload({ ...QUICK, send: server.send }).flush(PATIENT);
     expect(server.entries("plan-1")).toHaveLength(3);
   });
 });
@@ -379,7 +387,7 @@ describe("several uploaders on one file", () => {
     lease(outbox.path, options);
     await aPlan(outbox, "plan-2");
     const uploader = outbox.startUpload({ ...QUICK, send: server.send });
-    await uploader.flush({ planId: "plan-2" });
+    await uploader.flush({ planId: "plan-2", ...PATIENT });
     expect(await uploader.flush({ planId: "plan-1", timeoutMs: taken ? 60_000 : 1 })).toEqual({
       waiting: taken ? 0 : 3,
       refused: 0,
@@ -407,7 +415,7 @@ describe("several uploaders on one file", () => {
     await vi.waitUntil(() => until() > first + 300, { timeout: 60_000 });
     expect(server.batches).toEqual([]);
     slow.resolve();
-    await other.startUpload({ ...QUICK, send: server.send }).flush();
+    await other.startUpload({ ...QUICK, send: server.send }).flush(PATIENT);
     expect(server.batches).toEqual(["plan-1:0-2"]);
   });
 });

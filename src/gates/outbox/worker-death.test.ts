@@ -1,7 +1,10 @@
 import type { Worker } from "node:worker_threads";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { anOutbox, Chain } from "../../../test/fixtures/outbox-files.ts";
 import type { Outbox } from "./outbox.ts";
+
+// A thread starts for each outbox: on a busy machine that takes as long as it takes.
+vi.setConfig({ testTimeout: 600_000 });
 
 /** An outbox, and its thread. */
 async function anOutboxWithWorker(syncDelayMs = 0): Promise<{ outbox: Outbox & { path: string }; worker: Worker }> {

@@ -6,8 +6,8 @@ import { tell } from "./tell.ts";
 const TELL_MS = LEEWAY_SECONDS * 1000;
 
 /**
- * The server's time, by this machine's clock and what that is off by. It is learnt whenever a plan is signed, from the
- * middle of the request: less its duration it is exact.
+ * The server's time, by this machine's clock and what that is off by. It is learnt whenever a plan is signed, and exact to
+ * half the duration of that request.
  */
 export class ServerClock {
   readonly #local: () => number;
@@ -38,7 +38,9 @@ export class ServerClock {
     const started = performance.now();
     const answer = await ask();
     const tookMs = performance.now() - started;
-    this.#offsetMs = Math.round(answer.serverTime - (asked + tookMs / 2));
+    const most = answer.serverTime - asked;
+    // Where the two clocks may agree, they do: half of the request's duration is no difference.
+    this.#offsetMs = most >= 0 && most <= tookMs ? 0 : Math.round(most - tookMs / 2);
     if (Math.abs(this.#offsetMs) >= TELL_MS && Math.abs(this.#offsetMs - this.#toldMs) >= TELL_MS) {
       this.#toldMs = this.#offsetMs;
       const seconds = Math.round(Math.abs(this.#offsetMs) / 1000);
