@@ -4,7 +4,24 @@ import { aShell } from "../../test/command-lines.ts";
 import { EXIT } from "./exit-codes.ts";
 
 /** Every command that there is. */
-const COMMANDS = ["policy validate", "policy test", "audit verify"];
+const COMMANDS = [
+  "agent create",
+  "agent list",
+  "agent disable",
+  "key create",
+  "key list",
+  "key revoke",
+  "user add",
+  "user list",
+  "user link",
+  "user remove",
+  "policy validate",
+  "policy test",
+  "policy push",
+  "audit verify",
+  "signing-key list",
+  "signing-key rotate",
+];
 
 describe("a command line", () => {
   test.each<[argv: string, code: number, out: RegExp, err: RegExp]>([

@@ -1,11 +1,25 @@
 import { Command } from "commander";
 import { readPackageVersion } from "../server/package-version.ts";
 import type { CommandHost } from "./command.ts";
+import { addAgentCommands } from "./commands/agent.ts";
 import { addAuditCommands } from "./commands/audit.ts";
+import { addKeyCommands } from "./commands/key.ts";
 import { addPolicyCommands } from "./commands/policy.ts";
+import { addSigningKeyCommands } from "./commands/signing-key.ts";
+import { addUserCommands } from "./commands/user.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { type CliIo, readEnv } from "./io.ts";
 import { reportError } from "./output/report-error.ts";
+
+/** In the order in which the help has them. */
+const GROUPS: readonly ((program: Command, host: CommandHost) => void)[] = [
+  addAgentCommands,
+  addKeyCommands,
+  addUserCommands,
+  addPolicyCommands,
+  addAuditCommands,
+  addSigningKeyCommands,
+];
 
 /**
  * Runs one command line, as `intentlock` does.
@@ -42,8 +56,7 @@ function createProgram(host: CommandHost, { json }: { readonly json: boolean }):
       getErrHasColors: () => io.stderr.isTTY === true && readEnv(io, "NO_COLOR") === undefined,
     })
     .addHelpText("after", "\nRun intentlock COMMAND --help for its options and an example.");
-  addPolicyCommands(program, host);
-  addAuditCommands(program, host);
+  for (const add of GROUPS) add(program, host);
   return program;
 }
 

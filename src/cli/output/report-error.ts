@@ -1,4 +1,5 @@
 import { CommanderError } from "commander";
+import { PROBLEMS } from "../../core/api/index.ts";
 import { IntentlockError, type Issue, PolicyError } from "../../core/index.ts";
 import { ProblemError } from "../../server/handler.ts";
 import { CliError, EXIT, type ExitCode, exitCodeOf } from "../exit-codes.ts";
@@ -36,11 +37,12 @@ function describeError(error: unknown): ErrorReport {
     return { error: { code: "ERR_USAGE", message } };
   }
   if (error instanceof ProblemError) {
-    const { issues, detail } = error.more;
-    return { error: { code: error.code, message: detail ?? error.message, ...(issues && { issues }) } };
+    const { issues = [], detail } = error.more;
+    const { title, help } = PROBLEMS[error.code];
+    const lines = issues.map(({ path, message }) => `  ${path === "" ? "" : `${path}: `}${message}`);
+    const message = [`${detail ?? title}.`, ...lines, help].join("\n");
+    return { error: { code: error.code, message, ...(issues.length > 0 && { issues }) } };
   }
-  if (error instanceof PolicyError)
-    return { error: { code: error.code, message: error.message, issues: error.issues } };
   if (error instanceof CliError || error instanceof IntentlockError) {
     const { code, message } = error;
     const issues = error instanceof CliError || error instanceof PolicyError ? error.issues : undefined;
