@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { serve } from "@hono/node-server";
 import { onTestFinished } from "vitest";
 import { normalizeEmail, openPlanToken, type Role } from "../src/core/index.ts";
 import { HttpGate } from "../src/gates/http.ts";
@@ -74,7 +75,7 @@ export function makeHybridGate(connect: Connect = inProcess): (setup: GateSetup)
     const under = await aServerFor(setup);
     const outbox = await openOutbox({ path: join(await aFolder(), "outbox.db"), retentionMs: 3_600_000 });
     onTestFinished(() => outbox.close());
-    const gate = new HybridGate({ ...(await connect(under)), apiKey: under.agent.apiKey, clock: setup.clock, outbox, closeTimeoutMs: 100 });
+    const gate = new HybridGate({ ...(await connect(under)), apiKey: under.agent.apiKey, clock: setup.clock, outbox });
     return {
       gate,
       holds: true,
@@ -95,3 +96,20 @@ async function openWith({ agent, ask }: ServerUnderTest, token: string): ReturnT
   const { body } = await ask("GET", "/.well-known/jwks.json");
   return await openPlanToken(token, body.keys, { audience: agent.agentId });
 }
+
+/** The server on a socket of this machine. */
+export const overSocket: Connect = async ({ server }) => {
+  const listening = Promise.withResolvers<number>();
+  const http = serve(
+    { fetch: (request, env) => server.fetch(request, env), port: 0, hostname: "127.0.0.1" },
+    ({ port }) => listening.resolve(port),
+  );
+  onTestFinished(
+    () =>
+      new Promise<void>((resolve) => {
+        http.close(() => resolve());
+        if ("closeAllConnections" in http) http.closeAllConnections();
+      }),
+  );
+  return { baseUrl: `http://127.0.0.1:${await listening.promise}` };
+};
