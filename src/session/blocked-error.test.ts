@@ -24,3 +24,9 @@ test("reads as its message alone, without the name of an error", () => {
 test("says no more than that of another decision", () => {
   expect(`${new BlockedError(hold({ ...CALL, args: {} }))}`).toBe("Blocked by Intentlock");
 });
+
+test("says that a call waits, and for which hold", () => {
+  const held = { content: "Held by Intentlock", hold: { holdId: "hold-1", expiresAt: 1000 } };
+  const error = new BlockedError(hold({ ...CALL, args: {} }), held);
+  expect([error.message, error.hold]).toEqual([held.content, held.hold]);
+});

@@ -4,6 +4,7 @@ import { blockDecision } from "../core/verdict.ts";
 import {
   type Admission,
   CallDecider,
+  type OnHold,
   type PendingCall,
   type PendingHold,
   type SessionCall,
@@ -72,6 +73,11 @@ export class Session {
     return this.#parts.signed.plan;
   }
 
+  /** What becomes of a call that a person has to approve. */
+  get onHold(): OnHold {
+    return this.#parts.onHold;
+  }
+
   /** The names of the tools that the session began with. */
   get toolNames(): readonly string[] {
     return [...this.#parts.tools.keys()];
@@ -103,7 +109,7 @@ export class Session {
 
   /**
    * {@link run} for a tool that gives its result in parts: yields them as they come and returns the result, whose content
-   * is the last part.
+   * is the last part. A call that {@link run} has suspended goes on here, too.
    */
   async *stream<T>(
     call: SessionCall,
@@ -113,9 +119,11 @@ export class Session {
     const leave = this.#enter(entry);
     try {
       const { callId } = entry.call;
-      const admission = await this.#decide(entry.call);
+      const suspended = this.#repeatable.find(entry.call)?.suspended;
+      const admission = suspended ? this.#goOn(suspended, entry.call) : await this.#decide(entry.call);
       const { decision, args } = admission;
       if (!args) return refused(callId, admission);
+      if (suspended) this.#repeatable.forget(entry.call);
       const started = performance.now();
       // Stays if the reader stops reading: whether the tool has done its work is not known then.
       let status: OutcomeStatus = "unknown";

@@ -10,7 +10,7 @@ import {
   listEvents,
   ScriptedGate,
 } from "../../test/sessions.ts";
-import { LocalGate } from "../gates/index.ts";
+import { LocalGate, type UserInput } from "../gates/index.ts";
 import type { SessionEvent } from "./events.ts";
 import { resumeSession } from "./resume-session.ts";
 
@@ -85,6 +85,29 @@ describe("a session that goes on", () => {
     expect(await session.run(aSessionCall(), () => "sent")).toMatchObject({ isError: false });
     expect(gate.signs).toEqual([]);
     expect(listEvents(events)).toEqual(["allow"]);
+  });
+
+  const tokenOf = (claims: unknown) => `h.${Buffer.from(JSON.stringify(claims)).toString("base64url")}.s`;
+
+  test.each<[string, string, UserInput, boolean]>([
+    ["of the user", tokenOf({ sub: "alice@acme.dev" }), "alice@acme.dev", true],
+    [
+      "of the user, by an address written otherwise",
+      tokenOf({ sub: "alice@acme.dev" }),
+      { email: "ALICE@acme.dev" },
+      true,
+    ],
+    ["of a user with letters of other alphabets", tokenOf({ sub: "jürgen@acme.dev" }), "jürgen@acme.dev", true],
+    ["of somebody else", tokenOf({ sub: "alice@acme.dev" }), "mallory@acme.dev", false],
+    ["of nobody", tokenOf({}), "undefined", false],
+    ["of nobody, for nobody", tokenOf({ sub: "" }), "", false],
+    ["that cannot be read", "token-2", "alice@acme.dev", false],
+    ["that is no claims", tokenOf(null), "alice@acme.dev", false],
+  ])("is one %s, if it is to be the user's", async (_, token, user, isTheirs) => {
+    const gate = new ScriptedGate({ resume: () => ({ ...signed, token }) });
+    const resumed = resumeSession({ gate, planId: PLAN_ID, tools: [aTool()], user });
+    if (isTheirs) expect((await resumed).planId).toBe(PLAN_ID);
+    else await expect(resumed).rejects.toMatchObject({ code: "ERR_UNKNOWN_PLAN" });
   });
 
   test("does not, if the gate does not have the plan", async () => {

@@ -12,7 +12,9 @@ import {
   toReply,
 } from "./ai-sdk-run.ts";
 import { describeFramework } from "./describe-framework.ts";
+import { describeSuspending } from "./describe-suspending.ts";
 import type { AgentResult, Framework, LockOptions, Mode, TestTool } from "./framework.ts";
+import type { SuspendedResult, SuspendingFramework } from "./suspending.ts";
 
 const vercelAi: Framework = {
   name: "Vercel AI SDK",
@@ -46,20 +48,75 @@ const vercelAi: Framework = {
 
 describeFramework(vercelAi);
 
+const suspendingVercelAi: SuspendingFramework = {
+  name: "Vercel AI SDK",
+  undecided: "answered",
+  suspend: async ({ gate, tools, plan, turns, onEvent }) => {
+    const model = scriptedModel(({ prompt }) => toReply(turns[countSteps(prompt)] ?? DONE));
+    const lock = async (resume?: string, user = ALICE) => {
+      const common = { gate, user, model, onHold: "suspend", ...(onEvent && { onEvent }) } as const;
+      const set = toToolSet(tools);
+      return resume === undefined
+        ? await withIntentlock(set, { ...common, task: "Pay the rent", plan })
+        : await withIntentlock(set, { ...common, resume });
+    };
+    let locked = await lock();
+    // What a browser keeps of the chat, and sends back.
+    let messages = GO;
+    const step = async (mode: Mode): Promise<SuspendedResult> => {
+      const options = { ...locked.settings, messages, stopWhen: isStepCount(9), maxRetries: 0 };
+      const { responseMessages, ...result } = await run(mode, options);
+      messages = JSON.parse(JSON.stringify([...messages, ...responseMessages])) as ModelMessage[];
+      const pending = listPending(messages).map(({ toolName }) => toolName);
+      return { ...result, pending, asked: listAsked(model), results: listResults(model) };
+    };
+    return {
+      begin: step,
+      goOn: async (mode, { says, elsewhere, user }) => {
+        if (elsewhere) locked = await lock(locked.session.planId, user);
+        const content = listPending(messages).map(({ approvalId }) => ({
+          type: "tool-approval-response" as const,
+          approvalId,
+          approved: says,
+        }));
+        if (content.length > 0) messages = [...messages, { role: "tool", content }];
+        return await step(mode);
+      },
+    };
+  },
+};
+
+describeSuspending(suspendingVercelAi);
+
+/** The calls of the last step that the SDK waits with. */
+function listPending(messages: readonly ModelMessage[]): { readonly approvalId: string; readonly toolName: string }[] {
+  const last = messages.findLast(({ role }) => role === "assistant");
+  const parts = last?.role === "assistant" && typeof last.content !== "string" ? last.content : [];
+  const names = new Map(parts.flatMap((part) => (part.type === "tool-call" ? [[part.toolCallId, part.toolName]] : [])));
+  return parts.flatMap((part) =>
+    part.type === "tool-approval-request"
+      ? [{ approvalId: part.approvalId, toolName: names.get(part.toolCallId) ?? "" }]
+      : [],
+  );
+}
+
 const DONE = { text: "done" };
 const GO: ModelMessage[] = [{ role: "user", content: "go" }];
 
 async function run(
   mode: Mode,
   options: Parameters<typeof generateText<ToolSet>>[0],
-): Promise<Pick<AgentResult, "text" | "error">> {
+): Promise<Pick<AgentResult, "text" | "error"> & { readonly responseMessages: readonly ModelMessage[] }> {
   try {
-    if (mode === "generate") return { text: (await generateText(options)).text };
+    if (mode === "generate") {
+      const { text, responseMessages } = await generateText(options);
+      return { text, responseMessages };
+    }
     const result = streamText({ ...options, onError: () => undefined } as Parameters<typeof streamText>[0]);
     for await (const part of result.stream) if (part.type === "error") throw part.error;
-    return { text: await result.text };
+    return { text: await result.text, responseMessages: await result.responseMessages };
   } catch (error) {
-    return { text: undefined, error };
+    return { text: undefined, error, responseMessages: [] };
   }
 }
 

@@ -9,4 +9,10 @@ export { describeTools } from "./describe-tool.ts";
 export { type LockToolsOptions, lockTools } from "./lock-tools.ts";
 export { planWithModel } from "./plan-with-model.ts";
 export type { ToolApproval } from "./tool-approval.ts";
-export { type Locked, type LockedSettings, type WithIntentlockOptions, withIntentlock } from "./with-intentlock.ts";
+export {
+  type Locked,
+  type LockedSettings,
+  type ResumeIntentlockOptions,
+  type WithIntentlockOptions,
+  withIntentlock,
+} from "./with-intentlock.ts";

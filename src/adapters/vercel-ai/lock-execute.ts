@@ -1,6 +1,7 @@
 import type { ToolExecutionOptions } from "ai";
 import { unwrapResult } from "../../session/blocked-error.ts";
 import type { Session, SessionCall } from "../../session/index.ts";
+import { ASKED_STEP } from "./ask-person.ts";
 import type { AnyTool } from "./coverage.ts";
 
 export type Execute = NonNullable<AnyTool["execute"]>;
@@ -28,6 +29,7 @@ export function lockExecute({ name, tool, session, fingerprint }: ToLock, execut
       args,
       fingerprint: await fingerprint(),
       signal: options?.abortSignal,
+      ...(session.onHold === "suspend" && { replayKey: ASKED_STEP }),
     };
   }
   // The SDK tells by what is returned whether a result comes in parts: each kind of function stays what it is.
@@ -41,7 +43,8 @@ export function lockExecute({ name, tool, session, fingerprint }: ToLock, execut
   }
   return async (args: unknown, options: ExecuteOptions) => {
     const call = await toCall(args, options);
-    return unwrapResult(await session.run(call, async (checked) => await lastOf(await original(checked, options))));
+    const run = async (checked: unknown): Promise<unknown> => await lastOf(await original(checked, options));
+    return unwrapResult(await session.run(call, run, { keepsResults: false }));
   };
 }
 

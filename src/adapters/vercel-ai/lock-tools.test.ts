@@ -26,7 +26,7 @@ import type { SessionOptions } from "../../session/index.ts";
 import { BlockedError } from "../../session/index.ts";
 import type { AnyTool } from "./coverage.ts";
 import { describeTool } from "./describe-tool.ts";
-import { isLocked, lockTools } from "./lock-tools.ts";
+import { findLock, lockTools } from "./lock-tools.ts";
 
 const OPTIONS = { toolCallId: "call-1", messages: [] } as unknown as ToolExecutionOptions<unknown>;
 
@@ -626,7 +626,7 @@ test("what a client posts as the result of a tool runs nothing and is on no reco
   expect(listEntries(audit)).toEqual([]);
 });
 
-test("isLocked knows a tool by what checks it, under its name, in its session", async () => {
+test("findLock knows a tool by what checks it, under its name, in its session", async () => {
   const { pay } = aPayTool();
   const { tools, session } = await lock({ pay }, stepsOf({ tool: "pay" }));
   const other = (await aSession()).session;
@@ -639,7 +639,7 @@ test("isLocked knows a tool by what checks it, under its name, in its session", 
     [pay as AnyTool, "pay", session, false],
     [undefined, "pay", session, false],
   ];
-  for (const [given, name, by, expected] of rows) expect(isLocked(given, name, by)).toBe(expected);
+  for (const [given, name, by, expected] of rows) expect(findLock(given, name, by) !== undefined).toBe(expected);
 });
 
 test("what the model is told of a tool cannot change after it was locked", async () => {

@@ -1,11 +1,16 @@
 import type { ToolSet } from "ai";
 import { fingerprintTool, IntentlockError } from "../../core/index.ts";
-import type { Session } from "../../session/index.ts";
+import type { Session, SessionCall } from "../../session/index.ts";
+import { needApproval } from "./ask-person.ts";
 import { type AnyTool, assertCovered, findGaps, readToolCaller } from "./coverage.ts";
 import { describeTool } from "./describe-tool.ts";
 import { type Execute, type ExecuteOptions, lockExecute, type ToLock } from "./lock-execute.ts";
 
 export interface LockToolsOptions {
+  /**
+   * With `onHold: "suspend"`, calls that a person has to approve end the step with the SDK's request for an approval. Where
+   * a `toolApproval` of yours stands in for the tools' own settings, they are answered that they wait.
+   */
   readonly session: Session;
   /** Tools that may stay without a check of their calls, by name: those that the gate cannot see. */
   readonly allowUngated?: readonly string[];
@@ -31,29 +36,40 @@ export function lockTools<const T extends ToolSet>(tools: T, options: LockToolsO
   return Object.freeze(locked) as T;
 }
 
-/** The checks that `lockTools` made, by the function that makes them: a copy of a locked tool is as good as the tool. */
-const locks = new WeakMap<object, { readonly name: string; readonly session: Session }>();
+/** What a tool's calls are checked as. */
+export type Lock = Pick<ToLock, "name" | "session" | "fingerprint">;
 
-/** Whether a call of this tool is checked, under this name, by this session. */
-export function isLocked(tool: AnyTool | undefined, name: string, session: Session): boolean {
+/** The checks that `lockTools` made, by the function that makes them: a copy of a locked tool is as good as the tool. */
+const locks = new WeakMap<object, Lock>();
+
+/** The lock of a tool whose calls are checked, under this name, by this session; undefined for any other. */
+export function findLock(tool: AnyTool | undefined, name: string, session: Session): Lock | undefined {
   const lock = tool && locks.get(tool.execute ?? tool);
-  return lock?.name === name && lock.session === session;
+  return lock?.name === name && lock.session === session ? lock : undefined;
 }
 
 function lockTool(name: string, tool: AnyTool, session: Session): AnyTool {
   // Locked twice, a call would wait for itself.
-  if (isLocked(tool, name, session)) return tool;
+  if (findLock(tool, name, session)) return tool;
   const fingerprint = once(async () => fingerprintTool(await describeTool(name, locked)));
   const locked = lockAs({ name, tool, session, fingerprint });
   return locked;
 }
 
 function lockAs(toLock: ToLock): AnyTool {
-  const { name, tool, session } = toLock;
+  const { name, tool, session, fingerprint } = toLock;
   const properties = readProperties(tool);
   const { execute } = tool;
   if (typeof execute === "function") {
     properties["execute"] = { value: lockExecute(toLock, execute), enumerable: true };
+    const toCall = async (callId: string, args: unknown): Promise<SessionCall> => ({
+      callId,
+      tool: name,
+      args,
+      fingerprint: await fingerprint(),
+    });
+    const value = needApproval(tool, session, toCall);
+    if (value !== undefined) properties["needsApproval"] = { value, enumerable: true };
   }
   const caller = readToolCaller(tool);
   const bind = caller?.bind;
@@ -64,7 +80,7 @@ function lockAs(toLock: ToLock): AnyTool {
     properties["experimental_toolCaller"] = { value: { ...caller, bind: bound } };
   }
   const locked = Object.freeze(Object.create(Object.getPrototypeOf(tool) as object, properties) as AnyTool);
-  locks.set(locked.execute ?? locked, { name, session });
+  locks.set(locked.execute ?? locked, { name, session, fingerprint });
   return locked;
 }
 
@@ -86,7 +102,7 @@ function nestTools(tools: ToolSet, session: Session): ToolSet {
   const nested: Record<string, AnyTool> = {};
   let calls = 0;
   for (const [name, tool] of Object.entries(tools)) {
-    if (!isLocked(tool, name, session)) {
+    if (!findLock(tool, name, session)) {
       throw new IntentlockError("ERR_UNGATED_TOOLS", `The tool ${name} was not locked and cannot be called from code`);
     }
     const execute = tool.execute as Execute;

@@ -1,8 +1,9 @@
 import type { GenericToolApprovalFunction, ToolApprovalConfiguration, ToolApprovalStatus, ToolSet } from "ai";
 import type { Session } from "../../session/index.ts";
+import { askPerson, readOwnNeeds } from "./ask-person.ts";
 import { type AnyTool, type CoverageGap, gapOf } from "./coverage.ts";
 import { loadAi } from "./load-ai.ts";
-import { isLocked } from "./lock-tools.ts";
+import { findLock, type Lock } from "./lock-tools.ts";
 
 /** The SDK's own settings for approvals, for any set of tools. */
 export type ToolApproval<T extends ToolSet> = ToolApprovalConfiguration<T, unknown>;
@@ -11,7 +12,8 @@ type ApprovalRequest = Parameters<ApprovalFunction>[0];
 
 /**
  * Refuses calls of tools that are not locked, whoever put them into the set. Locked tools are checked in their `execute`,
- * and nowhere else, so that each call is counted and recorded once; the application's own approvals come on top.
+ * so that each call is counted and recorded once; the application's own approvals come on top. Where held calls are
+ * suspended, those that a person has to approve end the step.
  *
  * @param allowed the gaps that the application allows: under their names, tools of the same kind are not refused
  */
@@ -25,7 +27,12 @@ export function guardApprovals(
     const name = toolCall.toolName;
     const tool = getOwn(tools, name);
     const isAllowed = tool && allowed.some((gap) => gap.name === name && gap.kind === gapOf(tool));
-    if (isAllowed || isLocked(tool, name, session)) return await askApplication(request, tool, own);
+    if (isAllowed) return await askApplication(request, tool, own);
+    const lock = findLock(tool, name, session);
+    if (lock) {
+      const status = await askApplication(request, tool, own);
+      return typeOf(status) === "denied" ? status : ((await askGate(request, lock)) ?? status);
+    }
     const detail =
       "it is not the locked tool of this session; pass locked.settings.tools, and spread the settings last";
     const refusal = { reason: "unknown_tool", detail } as const;
@@ -33,6 +40,12 @@ export function guardApprovals(
     const result = await session.run(call, () => undefined);
     return { type: "denied", reason: result.isError ? result.content : "Blocked by Intentlock" };
   };
+}
+
+async function askGate({ toolCall }: ApprovalRequest, lock: Lock): Promise<ToolApprovalStatus> {
+  const { name: tool, session } = lock;
+  const { toolCallId: callId, input: args } = toolCall;
+  return await askPerson(session, { callId, tool, args, fingerprint: await lock.fingerprint() });
 }
 
 /** As the SDK does: the application's setting, or else the tool's own `needsApproval`. */
@@ -50,7 +63,7 @@ async function askApplication(
     return known(await setting(input, { toolCallId, messages, toolContext: await readContext(), runtimeContext }));
   }
   if (setting != null) return known(setting);
-  const needs = tool?.needsApproval;
+  const needs = readOwnNeeds(tool);
   const held =
     typeof needs === "function" ? await needs(input, { toolCallId, messages, context: await readContext() }) : needs;
   return held ? "user-approval" : undefined;
@@ -59,9 +72,12 @@ async function askApplication(
 /** The SDK runs a tool on any status that it does not know: that is a denial here. */
 function known(status: ToolApprovalStatus): ToolApprovalStatus {
   if (status === undefined) return undefined;
-  const type = typeof status === "string" ? status : (status as { readonly type: unknown } | null)?.type;
-  if (["not-applicable", "approved", "denied", "user-approval"].includes(type as string)) return status;
+  if (["not-applicable", "approved", "denied", "user-approval"].includes(typeOf(status) as string)) return status;
   return { type: "denied", reason: "toolApproval gave no status that the SDK knows" };
+}
+
+function typeOf(status: ToolApprovalStatus): unknown {
+  return typeof status === "object" ? (status as { readonly type: unknown } | null)?.type : status;
 }
 
 /** A tool's context as its schema makes it, as in `execute`. @throws what the schema says of a context that is not valid */

@@ -119,3 +119,15 @@ test("gate, user and task are needed", async () => {
   // @ts-expect-error a plan is made of a task
   await withIntentlock(tools, { gate, user: "a" });
 });
+
+test("a plan that goes on needs its user, and no task", async () => {
+  const { settings } = await withIntentlock(tools, { gate, user: "alice@acme.dev", resume: "plan-1", model });
+  expectTypeOf(settings.tools).toEqualTypeOf<typeof tools>();
+  expectTypeOf(settings.model).toEqualTypeOf<LanguageModel>();
+  // @ts-expect-error whose plan it is has to be said
+  await withIntentlock(tools, { gate, resume: "plan-1" });
+  // @ts-expect-error without a plan that goes on, a task is needed
+  await withIntentlock(tools, { gate, user: "alice@acme.dev", onHold: "suspend" });
+  // @ts-expect-error it waits or is suspended
+  await withIntentlock(tools, { ...options, onHold: "later" });
+});

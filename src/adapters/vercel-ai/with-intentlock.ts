@@ -1,7 +1,15 @@
 import type { LanguageModel, ToolCallRepairFunction, ToolSet } from "ai";
 import { IntentlockError, type Plan } from "../../core/index.ts";
 import type { Gate, UserInput } from "../../gates/gate.ts";
-import { type Session, type SessionListener, startSession, type TaskInput } from "../../session/index.ts";
+import {
+  type OnHold,
+  resumeSession,
+  type Session,
+  type SessionListener,
+  type SessionTool,
+  startSession,
+  type TaskInput,
+} from "../../session/index.ts";
 import { assertCovered, type CoverageGap, findGaps, modelIdGap } from "./coverage.ts";
 import { describeTools } from "./describe-tool.ts";
 import { lockModel } from "./lock-model.ts";
@@ -10,33 +18,52 @@ import { planWithModel } from "./plan-with-model.ts";
 import { recordRefused } from "./record-refused.ts";
 import { guardApprovals, type ToolApproval } from "./tool-approval.ts";
 
-/** @typeParam M the type of the model, undefined if none is given */
-export interface WithIntentlockOptions<
-  T extends ToolSet,
-  M extends LanguageModel | undefined = LanguageModel | undefined,
-> {
+interface LockingOptions<T extends ToolSet, M extends LanguageModel | undefined> {
   readonly gate: Gate;
   /** From the application's own authentication; never from anything that a client of the application sent. */
   readonly user: UserInput;
-  /** The user's words, or `{ instruction, material }` if they passed on text that is not theirs. */
-  readonly task: TaskInput;
   /** The agent's model. It is asked for the plan, unless there is one, and kept from tools that are not locked. */
   readonly model?: M;
-  /** Another model for the plan alone. */
-  readonly plannerModel?: LanguageModel | undefined;
-  /** The plan, if the application knows it. */
-  readonly plan?: Plan | undefined;
   /** Tools that may stay without a check of their calls, by name: those that the gate cannot see. */
   readonly allowUngated?: readonly string[] | undefined;
-  /** The application's own setting, asked after ours. */
+  /** The application's own setting, asked before ours. */
   readonly toolApproval?: ToolApproval<NoInfer<T>> | undefined;
   /** The application's own repair of calls that the SDK refuses: it is asked first. */
   readonly repairToolCall?: ToolCallRepairFunction<NoInfer<T>> | undefined;
   readonly onEvent?: SessionListener | undefined;
+  /**
+   * What becomes of a call that a person has to approve. `wait`, the default: it waits for them in its `execute`.
+   * `suspend`: it ends the step with the SDK's `tool-approval-request`, and is checked again once the client has sent its
+   * response. Needs a gate with a server.
+   */
+  readonly onHold?: OnHold | undefined;
   /** The longest wait for a person, in milliseconds. Default: 300,000. */
   readonly holdTimeoutMs?: number | undefined;
   /** Ends the session. The signal of a call is honoured besides. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** @typeParam M the type of the model, undefined if none is given */
+export interface WithIntentlockOptions<
+  T extends ToolSet,
+  M extends LanguageModel | undefined = LanguageModel | undefined,
+> extends LockingOptions<T, M> {
+  /** The user's words, or `{ instruction, material }` if they passed on text that is not theirs. */
+  readonly task: TaskInput;
+  /** Another model for the plan alone. */
+  readonly plannerModel?: LanguageModel | undefined;
+  /** The plan, if the application knows it. */
+  readonly plan?: Plan | undefined;
+  readonly resume?: undefined;
+}
+
+/** @typeParam M the type of the model, undefined if none is given */
+export interface ResumeIntentlockOptions<
+  T extends ToolSet,
+  M extends LanguageModel | undefined = LanguageModel | undefined,
+> extends LockingOptions<T, M> {
+  /** The id of the plan that goes on, as `locked.session.planId` had it. It has to be a plan of `user`. */
+  readonly resume: string;
 }
 
 /** What to spread into `generateText`, `streamText` or `new ToolLoopAgent`. */
@@ -56,10 +83,12 @@ export interface Locked<T extends ToolSet, M extends LanguageModel | undefined> 
 }
 
 /**
- * Plans a task, signs the plan, and locks tools and model to it.
+ * Plans a task, signs the plan, and locks tools and model to it; or, with `resume`, locks them to a plan that was signed
+ * before.
  *
  * @throws IntentlockError `ERR_UNGATED_TOOLS` for tools that the gate cannot see, `ERR_INVALID_OPTIONS`, `ERR_MISSING_PEER`;
- * PlanError if there is no valid plan; what the model's provider throws while planning
+ * PlanError if there is no valid plan; what the model's provider throws while planning; with `resume`, what
+ * `resumeSession` throws, such as `ERR_UNKNOWN_PLAN` for a plan of another user
  *
  * @example
  * import { generateText, isStepCount } from "ai";
@@ -72,9 +101,9 @@ export interface Locked<T extends ToolSet, M extends LanguageModel | undefined> 
  */
 export async function withIntentlock<const T extends ToolSet, M extends LanguageModel | undefined = undefined>(
   tools: T,
-  options: WithIntentlockOptions<T, M>,
+  options: WithIntentlockOptions<T, M> | ResumeIntentlockOptions<T, M>,
 ): Promise<Locked<T, M>> {
-  const { gate, user, task, model, plan, allowUngated = [], onEvent, holdTimeoutMs, signal } = options;
+  const { model, allowUngated = [] } = options;
   if (typeof tools !== "object" || tools === null || Array.isArray(tools)) {
     throw new IntentlockError("ERR_INVALID_OPTIONS", "tools: expected an object of tools by their names");
   }
@@ -82,18 +111,7 @@ export async function withIntentlock<const T extends ToolSet, M extends Language
   assertCovered(gaps, allowUngated);
   const ungated = gaps.map(({ name }) => name);
   const lockable = Object.fromEntries(Object.entries(tools).filter(([name]) => !ungated.includes(name)));
-  const planner = options.plannerModel ?? model;
-  const session = await startSession({
-    gate,
-    user,
-    task,
-    tools: await describeTools(lockable),
-    plan,
-    planner: planner && planWithModel(planner),
-    onEvent,
-    holdTimeoutMs,
-    signal,
-  });
+  const session = await openSession(options, await describeTools(lockable));
   const locked = lockTools(tools, { session, allowUngated });
   const toolApproval = guardApprovals(session, options.toolApproval as ToolApproval<ToolSet> | undefined, gaps);
   const lockedModel = model && (await lockModel(model, tools, allowUngated));
@@ -104,4 +122,16 @@ export async function withIntentlock<const T extends ToolSet, M extends Language
     T,
     M
   >;
+}
+
+async function openSession<T extends ToolSet, M extends LanguageModel | undefined>(
+  options: WithIntentlockOptions<T, M> | ResumeIntentlockOptions<T, M>,
+  tools: readonly SessionTool[],
+): Promise<Session> {
+  const { gate, user, onEvent, onHold, holdTimeoutMs, signal } = options;
+  const running = { gate, user, tools, onEvent, onHold, holdTimeoutMs, signal };
+  if (options.resume !== undefined) return await resumeSession({ ...running, planId: options.resume });
+  const { task, plan, plannerModel, model } = options;
+  const planner = plannerModel ?? model;
+  return await startSession({ ...running, task, plan, planner: planner && planWithModel(planner) });
 }
