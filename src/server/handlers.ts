@@ -1,8 +1,10 @@
 import type { endpoints } from "../core/api/index.ts";
+import { adminHandlers } from "./admin/handlers.ts";
 import { createAuditHandlers } from "./audit/handlers.ts";
 import { createCallHandlers } from "./check/handlers.ts";
 import type { HandlersOf, ServerContext } from "./handler.ts";
 import { createHoldHandlers } from "./holds/handlers.ts";
+import { personHandlers } from "./people/handlers.ts";
 import { createPlanHandlers } from "./plans/handlers.ts";
 import { createLeaseHandlers } from "./plans/leases.ts";
 import { PlanChanges } from "./plans/plan-changes.ts";
@@ -23,5 +25,7 @@ export function createHandlers(context: ServerContext): Partial<HandlersOf<typeo
     ...createAuditHandlers(refresher),
     ...createPolicyHandlers(policies),
     ...createSystemHandlers(),
+    ...personHandlers,
+    ...adminHandlers,
   };
 }
