@@ -50,7 +50,7 @@ export class Chains {
     this.#lastEntry = database.prepare("SELECT seq, digest FROM entries WHERE plan = ? ORDER BY seq DESC LIMIT 1");
     this.#addPlan = database.prepare(
       `INSERT INTO plans (plan_id, upload, target, client_key, state, base_seq, base_head, uploaded, uploaded_head, created_at)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?6, ?7, ?8)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#addEntry = database.prepare("INSERT INTO entries (plan, seq, digest, body) VALUES (?, ?, ?, ?)");
     this.#markClosed = database.prepare("UPDATE plans SET closed = 1 WHERE id = ?");
@@ -165,7 +165,7 @@ export class Chains {
   }
 
   #add(planId: string, values: readonly SQLInputValue[], { seq, prev }: Beginning = FIRST): PlanEnd {
-    const id = Number(this.#addPlan.run(planId, ...values, seq, prev, Date.now()).lastInsertRowid);
+    const id = Number(this.#addPlan.run(planId, ...values, seq, prev, seq, prev, Date.now()).lastInsertRowid);
     return this.#remember(planId, { id, upload: values[0] === 1, refused: false, done: false, seq, prev });
   }
 

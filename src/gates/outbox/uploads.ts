@@ -205,7 +205,7 @@ const SQL = {
   recount: `UPDATE backlog SET waiting = (
     SELECT coalesce(sum(${COUNT_WAITING}), 0) FROM plans WHERE upload = 1 AND done_at IS NULL AND refused IS NULL)`,
   swept: `SELECT id FROM plans WHERE done_at IS NOT NULL AND base_seq < uploaded AND done_at <= ? LIMIT ?`,
-  removeEntries: "DELETE FROM entries WHERE plan = ?1 AND seq < (SELECT uploaded FROM plans WHERE id = ?1)",
+  removeEntries: "DELETE FROM entries WHERE plan = ? AND seq < (SELECT uploaded FROM plans WHERE id = entries.plan)",
   moveBase: "UPDATE plans SET base_seq = uploaded, base_head = uploaded_head WHERE id = ?",
   forgetOld: "DELETE FROM plans WHERE done_at IS NOT NULL AND base_seq = uploaded AND done_at < ?",
   abandon: `UPDATE plans SET done_at = ?
