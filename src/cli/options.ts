@@ -21,9 +21,10 @@ export function listOption(flags: string, description: string, parse: (text: str
   ]);
 }
 
+const PUBLIC_URL = "where people reach the server (default: INTENTLOCK_PUBLIC_URL, or http://127.0.0.1:4700)";
+
 /** Where people and agents reach the server: it stands in links. */
-export function publicUrlOption(): Option {
-  const description = "where people reach the server (default: INTENTLOCK_PUBLIC_URL, or http://127.0.0.1:4700)";
+export function publicUrlOption(description: string = PUBLIC_URL): Option {
   return new Option("--public-url <url>", description).argParser((text: string): string => {
     if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
     throw new InvalidArgumentError("Expected a URL like https://lock.example.com.");

@@ -5,6 +5,7 @@ import { EXIT } from "./exit-codes.ts";
 
 /** Every command that there is. */
 const COMMANDS = [
+  "serve",
   "agent create",
   "agent list",
   "agent disable",

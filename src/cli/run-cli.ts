@@ -5,6 +5,7 @@ import { addAgentCommands } from "./commands/agent.ts";
 import { addAuditCommands } from "./commands/audit.ts";
 import { addKeyCommands } from "./commands/key.ts";
 import { addPolicyCommands } from "./commands/policy.ts";
+import { addServeCommand } from "./commands/serve.ts";
 import { addSigningKeyCommands } from "./commands/signing-key.ts";
 import { addUserCommands } from "./commands/user.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
@@ -13,6 +14,7 @@ import { reportError } from "./output/report-error.ts";
 
 /** In the order in which the help has them. */
 const GROUPS: readonly ((program: Command, host: CommandHost) => void)[] = [
+  addServeCommand,
   addAgentCommands,
   addKeyCommands,
   addUserCommands,
