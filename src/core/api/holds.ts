@@ -94,7 +94,13 @@ export interface InboxAnswer {
 }
 
 const opened = { holdId: serverIdSchema, expiresAt: secondsSchema };
-const statusSchema: z.ZodType<HoldStatus> = z.enum(["pending", "approved", "rejected", "expired", "cancelled"]);
+export const holdStatusSchema: z.ZodType<HoldStatus> = z.enum([
+  "pending",
+  "approved",
+  "rejected",
+  "expired",
+  "cancelled",
+]);
 const email = z.string().max(254);
 
 export const openHoldBodySchema: z.ZodType<OpenHoldBody> = closedObject({
@@ -103,7 +109,7 @@ export const openHoldBodySchema: z.ZodType<OpenHoldBody> = closedObject({
   args: argsSchema,
 });
 
-export const openedHoldAnswerSchema: z.ZodType<OpenedHoldAnswer> = z.object({ ...opened, status: statusSchema });
+export const openedHoldAnswerSchema: z.ZodType<OpenedHoldAnswer> = z.object({ ...opened, status: holdStatusSchema });
 
 export const waitQuerySchema: z.ZodType<WaitQuery> = closedObject({
   waitSeconds: queryNumber(0, MAX_WAIT_SECONDS).exactOptional(),
@@ -132,7 +138,7 @@ export const decideHoldBodySchema: z.ZodType<DecideHoldBody> = closedObject({
 
 export const inboxItemSchema: z.ZodType<InboxItem> = z.object({
   ...opened,
-  status: statusSchema,
+  status: holdStatusSchema,
   kind: z.enum(["call", "plan"]),
   planId: serverIdSchema,
   agentId: serverIdSchema,
@@ -157,7 +163,7 @@ export interface InboxQuery extends ListQuery {
 
 const inboxQuerySchema: z.ZodType<InboxQuery> = closedObject({
   ...listQuery,
-  status: statusSchema.exactOptional(),
+  status: holdStatusSchema.exactOptional(),
 });
 
 /** Waiting for people. */

@@ -1,6 +1,8 @@
 import { z } from "zod";
+import { secondsSchema } from "../fields.ts";
 import { closedObject } from "../schema.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { type HoldStatus, holdStatusSchema } from "./holds.ts";
 import { type RemovedAnswer, removedAnswerSchema } from "./people.ts";
 import { type ListQuery, listQuerySchema, momentSchema, serverIdSchema } from "./values.ts";
 
@@ -30,6 +32,25 @@ export interface WebhooksAnswer {
   readonly next?: string;
 }
 
+/** What is sent to a webhook. The arguments of the call are not in it: who decides sees them in the inbox. */
+export interface WebhookMessage {
+  readonly event: WebhookEvent;
+  readonly holdId: string;
+  readonly kind: "call" | "plan";
+  readonly planId: string;
+  readonly agentId: string;
+  /** Of a call. */
+  readonly tool?: string;
+  /** E-mail of the person that the agent acts for. */
+  readonly user: string;
+  /** Of `hold.decided`: what became of it. */
+  readonly status?: HoldStatus;
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
+  /** Where people decide about it. */
+  readonly inboxUrl: string;
+}
+
 const events = z
   .array(z.enum(["hold.pending", "hold.decided"]))
   .min(1)
@@ -55,9 +76,23 @@ const webhook = {
 
 export const webhookAnswerSchema: z.ZodType<WebhookAnswer> = z.object(webhook);
 
+export const webhookMessageSchema: z.ZodType<WebhookMessage> = z.object({
+  event: z.enum(["hold.pending", "hold.decided"]),
+  holdId: serverIdSchema,
+  kind: z.enum(["call", "plan"]),
+  planId: serverIdSchema,
+  agentId: serverIdSchema,
+  tool: z.string().max(64).exactOptional(),
+  user: z.string().max(254),
+  status: holdStatusSchema.exactOptional(),
+  expiresAt: secondsSchema,
+  inboxUrl: z.string().max(2000),
+});
+
 export const createdWebhookAnswerSchema: z.ZodType<CreatedWebhookAnswer> = z.object({ ...webhook, secret: z.string() });
 
-function isWebhookUrl(text: string): boolean {
+/** Whether a webhook may have this URL: what is sent travels over TLS, or does not leave the machine. */
+export function isWebhookUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);
   if (username !== "" || password !== "") return false;

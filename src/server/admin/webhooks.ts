@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import type {
-  CreatedWebhookAnswer,
-  CreateWebhookBody,
-  ListQuery,
-  RemovedAnswer,
-  WebhookAnswer,
-  WebhooksAnswer,
+import {
+  type CreatedWebhookAnswer,
+  type CreateWebhookBody,
+  isWebhookUrl,
+  type ListQuery,
+  type RemovedAnswer,
+  type WebhookAnswer,
+  type WebhooksAnswer,
 } from "../../core/api/index.ts";
 import { ProblemError } from "../handler.ts";
 import type { Webhook } from "../store/index.ts";
@@ -15,9 +16,16 @@ import { toDetails } from "./details.ts";
 import { describeEvent, type Operator } from "./operator.ts";
 import { takePart } from "./take-part.ts";
 
-/** Adds a webhook. The answer has its secret, and no later one does. @throws ProblemError `not_found` without such an agent */
+/**
+ * Adds a webhook. The answer has its secret, and no later one does.
+ *
+ * @throws ProblemError `not_found` without such an agent, `invalid_request` for a URL that no webhook may have
+ */
 export async function createWebhook(operator: Operator, body: CreateWebhookBody): Promise<CreatedWebhookAnswer> {
   const { url, agentId } = body;
+  if (!isWebhookUrl(url)) {
+    throw new ProblemError("invalid_request", { issues: [{ path: "url", message: "expected an https: URL" }] });
+  }
   const events = [...new Set(body.events)];
   const at = operator.clock();
   return await operator.store.administer(async (store) => {
