@@ -1,4 +1,11 @@
 #!/usr/bin/env node
+// Older ones have no `node:sqlite`, and would say so in words of their own.
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+if (major < 22 || (major === 22 && minor < 18)) {
+  process.stderr.write(`error: intentlock needs Node.js 22.18 or newer, and this is ${process.versions.node}\n`);
+  process.exit(3);
+}
+
 // Node.js 22 warns that `node:sqlite` is experimental as soon as it is loaded, so this is before everything else.
 const { emitWarning } = process;
 process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {
