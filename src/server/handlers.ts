@@ -14,7 +14,7 @@ import { createPolicyHandlers } from "./policies/handlers.ts";
 import { createSystemHandlers } from "./system-handlers.ts";
 
 /** The handlers of all endpoints of the table. */
-export function createHandlers(context: ServerContext): Partial<HandlersOf<typeof endpoints>> {
+export function createHandlers(context: ServerContext): HandlersOf<typeof endpoints> {
   const policies = new PolicyCache(context.store);
   const refresher: Refresher = { context, policies, changes: new PlanChanges(context) };
   return {

@@ -6,6 +6,7 @@ import { IntentlockError } from "../core/index.ts";
 import { createServer, type IntentlockServer, type ServerOptions } from "./create-server.ts";
 import { describeError } from "./http/log-request.ts";
 import { openStore, type Store } from "./store/index.ts";
+import { deliverOften } from "./webhooks/deliver-often.ts";
 
 export interface ServeOptions extends Pick<ServerOptions, "clock" | "rateLimits" | "clientAddress"> {
   /** Default: 4700. 0: any that is free. */
@@ -66,12 +67,12 @@ export async function startServer(options: ServeOptions = {}): Promise<RunningSe
   try {
     const url = await listen(socket, { port, host });
     server = createServer({ ...options, store, log, publicUrl: options.publicUrl ?? url });
-    const stopSweeping = sweepOften(server, options.sweepEveryMs ?? 5000);
+    const ends = [sweepOften(server, options.sweepEveryMs ?? 5000), deliverOften(server.context)];
     log.info({ url, publicUrl: server.context.publicUrl }, "listening");
     let closing: Promise<void> | undefined;
     const running = server;
     const close = (): Promise<void> => {
-      closing ??= stop({ server: running, socket, stopSweeping, timeoutMs: options.closeTimeoutMs ?? 10_000 });
+      closing ??= stop({ server: running, socket, ends, timeoutMs: options.closeTimeoutMs ?? 10_000 });
       return closing;
     };
     return { server, url, close };
@@ -123,12 +124,13 @@ function sweepOften(server: IntentlockServer, everyMs: number): () => Promise<vo
 async function stop({
   server,
   socket,
-  stopSweeping,
+  ends,
   timeoutMs,
 }: {
   readonly server: IntentlockServer;
   readonly socket: Server;
-  readonly stopSweeping: () => Promise<void>;
+  /** End what is done beside requests. */
+  readonly ends: readonly (() => Promise<void>)[];
   readonly timeoutMs: number;
 }): Promise<void> {
   const { log } = server.context;
@@ -138,7 +140,7 @@ async function stop({
   // A connection is idle once its answer was sent, which is after it was given.
   const idle = setInterval(() => socket.closeIdleConnections(), 50);
   try {
-    await stopSweeping();
+    await Promise.all(ends.map((end) => end()));
     await server.close();
     await isSilent;
   } finally {

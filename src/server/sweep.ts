@@ -9,7 +9,7 @@ const RATE_LIMITS_KEPT_MS = 86_400_000;
 
 /**
  * What has to be done from time to time, by any one of the servers of a store: ends holds that nobody decided in time,
- * flags plans that are over and were never closed, forgets old counts.
+ * flags plans that are over and were never closed, forgets old counts, sessions and sign-in links.
  */
 export async function sweep(context: ServerContext): Promise<void> {
   const { store, clock } = context;
@@ -18,6 +18,7 @@ export async function sweep(context: ServerContext): Promise<void> {
   }
   await flagUnclosed(context);
   await store.rateLimits.sweep(clock() - RATE_LIMITS_KEPT_MS);
+  await store.signIn.sweep(clock());
 }
 
 /** A client that was killed, or one that keeps its last entries to itself. */

@@ -1,4 +1,6 @@
 import type { planEndpoints } from "../../core/api/index.ts";
+import { toOperator } from "../admin/operator.ts";
+import { revokePlanAsAdmin } from "../admin/plans.ts";
 import { type HandlersOf, ProblemError, type ServerContext } from "../handler.ts";
 import type { Agent, StoredPlan } from "../store/index.ts";
 import { describePlan } from "./describe-plan.ts";
@@ -20,11 +22,12 @@ export function createPlanHandlers(refresher: Refresher): HandlersOf<typeof plan
     },
     async revokePlan({ caller, params, body }, context) {
       const planId = params["planId"] ?? "";
-      const { store } = context;
-      const plan = caller.kind === "agent" ? await findOwnPlan(caller, planId, context) : await store.plans.get(planId);
-      if (!plan) throw new ProblemError("not_found");
-      const by = caller.kind === "person" ? caller.person.email : `agent:${plan.agentId}`;
-      await revokePlan(context, plan, { by, reason: body.reason });
+      if (caller.kind === "agent") {
+        const plan = await findOwnPlan(caller, planId, context);
+        await revokePlan(context, plan, { by: `agent:${plan.agentId}`, reason: body.reason });
+      } else {
+        await revokePlanAsAdmin({ ...context, ...toOperator(caller, context) }, planId, body);
+      }
       refresher.changes.forget(planId);
       return { status: 200, body: await describe(planId, context) };
     },

@@ -1,5 +1,10 @@
 import { ProblemError, type ServerContext } from "../handler.ts";
-import type { StoredPlan } from "../store/index.ts";
+import type { StoredPlan, StoreInTransaction } from "../store/index.ts";
+
+/** What a plan is revoked with: a store, or a transaction of one. */
+export interface Revoker extends Pick<ServerContext, "clock" | "log"> {
+  readonly store: Pick<StoreInTransaction, "plans" | "holds">;
+}
 
 /**
  * Revokes a plan, and takes back what still waits under it. Of a plan that was revoked before only the reason stays.
@@ -7,7 +12,7 @@ import type { StoredPlan } from "../store/index.ts";
  * @throws ProblemError `plan_closed`
  */
 export async function revokePlan(
-  { store, clock, log }: Pick<ServerContext, "store" | "clock" | "log">,
+  { store, clock, log }: Revoker,
   { id, status }: Pick<StoredPlan, "id" | "status">,
   { by, reason }: { readonly by: string; readonly reason?: string | undefined },
 ): Promise<void> {

@@ -9,13 +9,13 @@ import type { HoldRow, Tables } from "./schema.ts";
 /** The channel on which it is signalled that a hold was decided, has expired or was cancelled; the payload is its id. */
 export const HOLD_SIGNAL = "hold";
 
+/** What a person decided. The approval of a plan has no token: a refresh signs the plan. */
 export type HoldDecisionRecord = {
   /** The person's e-mail, from their session. */
   readonly by: string;
   readonly comment: string | null;
   readonly now: number;
-} & /** A plan has no approval token: a refresh signs it. */
-(
+} & (
   | { readonly status: "approved"; readonly approval: string | null; readonly approvalExpiresAt: number | null }
   | { readonly status: "rejected" }
 );
