@@ -228,6 +228,21 @@ describe("a plan that is done", () => {
   });
 });
 
+test.each<[string, (one: ServerUnderTest) => Promise<boolean>]>([
+  ["a key that was revoked", ({ store, agent }) => store.apiKeys.revoke(agent.keyId, 1)],
+  ["a key of an agent that was disabled", ({ store, agent }) => store.agents.setDisabled(agent.agentId, 1)],
+])("%s decides nothing more, also where it was good a moment ago", async (_name, stop) => {
+  const one = await start();
+  const other = await aServer({ store: one.store, clock: one.clock });
+  const plan = await signedPlan(one);
+  const send = async (server: ServerUnderTest) =>
+    (await server.ask("POST", "/v1/check", { apiKey: one.agent.apiKey, body: aCheckBody(plan) })).status;
+  expect([await send(one), await send(other)]).toEqual([200, 200]);
+  await stop(one);
+  expect([await send(one), await send(other), await send(one)]).toEqual([401, 401, 401]);
+  expect((await one.store.plans.state(plan.planId))?.used).toEqual([2]);
+});
+
 test("nothing is allowed that could not be written", async () => {
   const one = await start();
   const plan = await signedPlan(one);

@@ -7,6 +7,7 @@ import { nodeSha256 } from "../node-sha256.ts";
 import { type AgentCaller, assertOwnPlan } from "../plans/find-plan.ts";
 import type { KnownPlan } from "../plans/plan-changes.ts";
 import type { Refresher } from "../plans/refresh-plan.ts";
+import type { Store } from "../store/index.ts";
 import { isUsedUp, openApproval } from "./approvals.ts";
 import { planDecision } from "./plan-decision.ts";
 import { renewToken } from "./renew-token.ts";
@@ -30,6 +31,8 @@ export async function decideCall(refresher: Refresher, caller: AgentCaller, body
   let decision: Decision | undefined;
   while (!decision) {
     decision = await refresher.changes.change<Decision | undefined>(planId, async (found, { number, now }) => {
+      // The key was looked up a moment ago: if it is not in use any more, what was to be written was not.
+      if (number > 0) await assertInUse(store, caller);
       const plan = assertOwnPlan(caller, found);
       if (plan.clientKey !== null) {
         throw new ProblemError("invalid_request", { detail: "this plan was signed for a client that decides itself" });
@@ -49,11 +52,17 @@ export async function decideCall(refresher: Refresher, caller: AgentCaller, body
         approval: isClaimable ? approval : undefined,
         now,
       });
-      return peek ? { result: withoutNumber(change.result) } : change;
+      return peek ? { result: withoutNumber(change.result) } : { ...change, apiKeyId: caller.apiKey.id };
     });
   }
   const elapsedUs = Math.round((performance.now() - started) * 1000);
   return { ...decision, ...(call.digest !== undefined && { digest: call.digest }), elapsedUs };
+}
+
+/** @throws ProblemError `api_key_rejected` */
+async function assertInUse(store: Store, { agent, apiKey }: AgentCaller): Promise<void> {
+  const [key, its] = await Promise.all([store.apiKeys.get(apiKey.id), store.agents.get(agent.id)]);
+  if (key?.revokedAt !== null || its?.disabledAt !== null) throw new ProblemError("api_key_rejected");
 }
 
 function findBlock({ status }: KnownPlan): Block | undefined {

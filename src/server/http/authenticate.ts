@@ -2,7 +2,7 @@ import type { AnyEndpoint } from "../../core/api/index.ts";
 import { type Caller, ProblemError, type ServerContext } from "../handler.ts";
 import { identifyPerson } from "../people/session.ts";
 import { hashSecret, isSameSecret } from "../secret.ts";
-import type { Agent, ApiKey } from "../store/index.ts";
+import type { FoundKey, RememberedKeys } from "./remembered-keys.ts";
 
 /** How often something may happen in a window of time. */
 export interface RateLimit {
@@ -16,6 +16,8 @@ export interface Authentication {
   readonly keyFailures: RateLimit;
   /** Where a request comes from, as far as it can be trusted. */
   readonly clientAddress: string;
+  /** The keys that were good a moment ago, for endpoints that look at the key again when they write. */
+  readonly remembered?: RememberedKeys | undefined;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function authenticate(
 
 async function authenticateAgent(authorization: string | null, options: Authentication): Promise<Caller> {
   const { store, clock } = options.context;
-  const found = await findKey(authorization, options.context);
+  const found = await findKey(authorization, options);
   if (found) return { kind: "agent", ...found };
   const { count, windowSeconds } = options.keyFailures;
   // Counted after the look-up: who shares an address with an attacker and has a good key is let in.
@@ -56,11 +58,13 @@ async function authenticateAgent(authorization: string | null, options: Authenti
 /** The agent of an API key that is in use. */
 async function findKey(
   authorization: string | null,
-  { store, clock }: ServerContext,
-): Promise<{ readonly agent: Agent; readonly apiKey: ApiKey } | undefined> {
+  { context: { store, clock }, remembered }: Authentication,
+): Promise<FoundKey | undefined> {
   const [, key] = API_KEY.exec(authorization ?? "") ?? [];
   if (key === undefined) return undefined;
   const digest = hashSecret(key);
+  const known = remembered?.get(digest);
+  if (known) return known;
   const found = await store.apiKeys.findByHash(digest);
   if (!found || !isSameSecret(digest, found.key.hash)) return undefined;
   const { agent, key: apiKey } = found;
@@ -68,6 +72,7 @@ async function findKey(
   if (apiKey.lastUsedAt === null || apiKey.lastUsedAt <= clock() - TOUCH_EVERY_MS) {
     await store.apiKeys.touch(apiKey.id, clock());
   }
+  remembered?.add(digest, { agent, apiKey });
   return { agent, apiKey };
 }
 

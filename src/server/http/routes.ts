@@ -6,6 +6,7 @@ import { toProblemError, toProblemResponse, toResponse } from "./answer.ts";
 import { authenticate, type RateLimit } from "./authenticate.ts";
 import { logRequest } from "./log-request.ts";
 import { readRequest } from "./read-request.ts";
+import { RememberedKeys } from "./remembered-keys.ts";
 
 /** A handler of whatever is asked and answered: what it is given, its endpoint's schemas have read. */
 export type AnyHandler = Handler<unknown, unknown, unknown>;
@@ -24,13 +25,19 @@ export interface RouteOptions {
 export function createRoutes(options: RouteOptions): Hono {
   const app = new Hono();
   const paths = new Map<string, string[]>();
+  const remembered = new RememberedKeys();
   for (const [name, endpoint] of Object.entries(options.endpoints)) {
     const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
     const methods = paths.get(path) ?? [];
     methods.push(endpoint.method, ...(endpoint.method === "GET" ? ["HEAD"] : []));
     paths.set(path, methods);
-    const handler = options.handlers[name];
-    app.on(endpoint.method, path, (c) => answer(c, { endpoint, handler, options }));
+    const route: Route = {
+      endpoint,
+      handler: options.handlers[name],
+      options,
+      ...(name === "check" && { remembered }),
+    };
+    app.on(endpoint.method, path, (c) => answer(c, route));
   }
   for (const [path, methods] of paths) {
     app.all(path, (c) =>
@@ -46,9 +53,11 @@ interface Route {
   readonly endpoint: AnyEndpoint;
   readonly handler: AnyHandler | undefined;
   readonly options: RouteOptions;
+  /** Of the one endpoint that many calls wait for, and that looks at the key again when it writes. */
+  readonly remembered?: RememberedKeys;
 }
 
-async function answer(c: Context, { endpoint, handler, options }: Route): Promise<Response> {
+async function answer(c: Context, { endpoint, handler, options, remembered }: Route): Promise<Response> {
   const started = performance.now();
   const { context, keyFailures, shutdown } = options;
   const { raw } = c.req;
@@ -58,7 +67,7 @@ async function answer(c: Context, { endpoint, handler, options }: Route): Promis
   let response: Response;
   try {
     const clientAddress = options.clientAddress(raw, c.env);
-    caller = await authenticate(endpoint, raw, { context, keyFailures, clientAddress });
+    caller = await authenticate(endpoint, raw, { context, keyFailures, clientAddress, remembered });
     const read = await readRequest(endpoint, raw, (name) => c.req.param(name));
     if (!handler) throw new ProblemError("unavailable");
     const request: ApiRequest<unknown, unknown> = {

@@ -23,6 +23,8 @@ export interface PlanChange<T> {
   readonly whileStatus?: readonly PlanStatus[];
   readonly token?: IssuedToken;
   readonly claimHoldId?: string;
+  /** The key with which it was asked for: nothing changes if it is not in use any more. */
+  readonly apiKeyId?: string;
 }
 
 export interface Attempt {

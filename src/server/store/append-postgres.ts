@@ -28,6 +28,7 @@ function toStatement(values: AppendValues): CompiledQuery {
     entries.map(({ entry }) => entry),
     entries.map(({ verdictCheck }) => verdictCheck),
     entries.map(({ decisionJti }) => decisionJti),
+    values.apiKeyId,
   ];
   if (claimHoldId !== undefined) return CompiledQuery.raw(CLAIM, [...parameters, claimHoldId]);
   if (token) return CompiledQuery.raw(ISSUE, [...parameters, token.jti, token.token, token.expiresAt]);
@@ -48,7 +49,11 @@ function writeStatement(parts: {
 moved AS (
   UPDATE plans SET seq = $3, head = $4, used = $5, spent = $6, open_calls = $7, updated_at = $8,
     status = COALESCE($10, status) ${parts.set ?? ""}
-  WHERE id = $1 AND seq = $2 AND status = ANY ($9::text[]) ${parts.where ?? ""}
+  WHERE id = $1 AND seq = $2 AND status = ANY ($9::text[])
+    AND ($15::text IS NULL OR EXISTS (
+      SELECT FROM api_keys AS k JOIN agents AS a ON a.id = k.agent_id
+      WHERE k.id = $15 AND k.agent_id = plans.agent_id AND k.revoked_at IS NULL AND a.disabled_at IS NULL
+    )) ${parts.where ?? ""}
   RETURNING id, agent_id
 ),
 written AS (
@@ -63,16 +68,16 @@ const PLAIN = writeStatement({});
 
 const CLAIM = writeStatement({
   before: `held AS MATERIALIZED (
-  SELECT id FROM holds WHERE id = $15 AND plan_id = $1 AND status = 'approved' AND claimed_at IS NULL
+  SELECT id FROM holds WHERE id = $16 AND plan_id = $1 AND status = 'approved' AND claimed_at IS NULL
     AND (approval_expires_at IS NULL OR approval_expires_at > $8) FOR UPDATE
 ),`,
   where: "AND EXISTS (SELECT FROM held)",
-  after: ", claimed AS (UPDATE holds SET claimed_at = $8 WHERE id = $15 AND EXISTS (SELECT FROM moved))",
+  after: ", claimed AS (UPDATE holds SET claimed_at = $8 WHERE id = $16 AND EXISTS (SELECT FROM moved))",
 });
 
 const ISSUE = writeStatement({
-  set: ", token_jti = $15, token = $16, token_expires_at = $17",
+  set: ", token_jti = $16, token = $17, token_expires_at = $18",
   after: `, issued AS (
-  INSERT INTO plan_tokens (jti, plan_id, token, created_at) SELECT $15, moved.id, $16, $8 FROM moved
+  INSERT INTO plan_tokens (jti, plan_id, token, created_at) SELECT $16, moved.id, $17, $8 FROM moved
 )`,
 });

@@ -84,6 +84,8 @@ async function appendOne(connection: Kysely<Tables>, values: AppendValues): Prom
     planId,
     values.expectSeq,
     JSON.stringify(values.whileStatus),
+    values.apiKeyId,
+    values.apiKeyId,
   ]);
   if (!plan) {
     // What was claimed is not.
@@ -109,6 +111,10 @@ const CLAIM = `UPDATE holds SET claimed_at = ? WHERE id = ? AND plan_id = ? AND 
   AND claimed_at IS NULL AND (approval_expires_at IS NULL OR approval_expires_at > ?) RETURNING id`;
 const MOVE = `UPDATE plans SET seq = ?, head = ?, used = ?, spent = ?, open_calls = ?, updated_at = ?,
   status = COALESCE(?, status) WHERE id = ? AND seq = ? AND status IN (SELECT value FROM json_each(?))
+  AND (? IS NULL OR EXISTS (
+    SELECT 1 FROM api_keys AS k JOIN agents AS a ON a.id = k.agent_id
+    WHERE k.id = ? AND k.agent_id = plans.agent_id AND k.revoked_at IS NULL AND a.disabled_at IS NULL
+  ))
   RETURNING agent_id`;
 const WRITE = `INSERT INTO audit_entries (plan_id, seq, agent_id, entry, received_at, verdict_check, decision_jti)
   VALUES (?, ?, ?, ?, ?, ?, ?)`;

@@ -36,6 +36,8 @@ export interface PlanAppend {
   readonly token?: IssuedToken;
   /** A hold of this plan that is approved, not expired and not claimed yet: it is claimed, or nothing happens at all. */
   readonly claimHoldId?: string;
+  /** The key with which it was asked for: it is in use, and so is its agent, or nothing happens. */
+  readonly apiKeyId?: string;
 }
 
 /** Writes an append: true if it happened, false if somebody else was first or a condition does not hold. */
@@ -55,6 +57,7 @@ export interface AppendValues {
   readonly status: string | null;
   readonly token: IssuedToken | undefined;
   readonly claimHoldId: string | undefined;
+  readonly apiKeyId: string | null;
   readonly entries: readonly EntryValues[];
 }
 
@@ -90,6 +93,7 @@ export function toAppendValues(planId: string, append: PlanAppend): AppendValues
     status: append.status ?? null,
     token,
     claimHoldId: append.claimHoldId,
+    apiKeyId: append.apiKeyId ?? null,
     entries: entries.map((entry, index) => toEntryValues(entry, verdictChecks?.[index])),
   };
 }

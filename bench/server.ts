@@ -1,0 +1,78 @@
+/**
+ * What a decision by the server costs: HttpGate against a Hono endpoint that does one PostgreSQL insert for each request,
+ * 64 at a time. Run: `INTENTLOCK_TEST_DATABASE_URL=postgres://… node bench/server.ts`. See README.md.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import type { SignedPlan } from "../src/gates/gate.ts";
+import { HttpGate } from "../src/gates/http.ts";
+import { median } from "./check/measure.ts";
+
+const ROUNDS = 5;
+const CALLERS = 64;
+const CALLS = 4000;
+const TARGET = 0.4;
+
+const database = process.env["INTENTLOCK_TEST_DATABASE_URL"];
+if (!database) throw new Error("Set INTENTLOCK_TEST_DATABASE_URL to a PostgreSQL that may be written to");
+
+const script = new URL("server/servers.ts", import.meta.url).pathname;
+const child = spawn(process.execPath, [script, database], { stdio: ["pipe", "pipe", "inherit"] });
+const [line] = await once(createInterface(child.stdout), "line");
+const { url, bareUrl, apiKey } = JSON.parse(String(line)) as Record<"url" | "bareUrl" | "apiKey", string>;
+
+const args = { repo: "acme/public-app", issue: 7, body: "Thanks for the report. This is fixed on main. ".repeat(3) };
+const tool = "github_post_comment";
+const fingerprint = `sha256:${"0".repeat(64)}`;
+
+const gate = new HttpGate({ baseUrl: url, apiKey });
+const plans: SignedPlan[] = [];
+for (let index = 0; index < CALLERS; index++) {
+  const plan = { goal: "Answer the issue", steps: [{ tool }] };
+  const task = { instruction: "Answer the issue" };
+  plans.push(await gate.sign({ user: "alice@acme.dev", task, plan, tools: { [tool]: fingerprint } }));
+}
+
+async function decide(caller: number, call: number): Promise<void> {
+  const asked = { callId: `call_${call}`, tool, args, fingerprint };
+  const { verdict } = await gate.check(plans[caller] as SignedPlan, asked);
+  if (verdict !== "allow") throw new Error(`not allowed: ${verdict}`);
+}
+
+async function insert(_caller: number, call: number): Promise<void> {
+  const body = JSON.stringify({ callId: `call_${call}`, tool, args, fingerprint });
+  const response = await fetch(bareUrl, { method: "POST", headers: { "content-type": "application/json" }, body });
+  if (!response.ok) throw new Error(`not inserted: ${response.status}`);
+  await response.json();
+}
+
+/** Requests a second, with every caller waiting for one answer at a time. */
+async function measure(work: (caller: number, call: number) => Promise<void>): Promise<number> {
+  const started = performance.now();
+  const each = Math.ceil(CALLS / CALLERS);
+  await Promise.all(
+    Array.from({ length: CALLERS }, async (_, caller) => {
+      for (let call = 0; call < each; call++) await work(caller, call);
+    }),
+  );
+  return (each * CALLERS) / ((performance.now() - started) / 1000);
+}
+
+await measure(insert);
+await measure(decide);
+const bare: number[] = [];
+const ours: number[] = [];
+const ratios: number[] = [];
+for (let round = 0; round < ROUNDS; round++) {
+  bare.push(await measure(insert));
+  ours.push(await measure(decide));
+  ratios.push((ours.at(-1) as number) / (bare.at(-1) as number));
+}
+const ratio = median(ratios);
+console.log(`one insert a request: ${Math.round(median(bare))}/s`);
+console.log(`HttpGate.check:       ${Math.round(median(ours))}/s`);
+console.log(`ratio:                ${ratio.toFixed(2)} (target ${TARGET}) ${ratio >= TARGET ? "reached" : "MISSED"}`);
+
+child.stdin.end();
+await once(child, "exit");
