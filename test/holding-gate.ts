@@ -38,10 +38,10 @@ export class HoldingGate implements Gate {
 
   async sign(request: SignRequest): Promise<SignedPlan> {
     this.signs.push(request);
-    const { user, plan } = request;
-    const claims = JSON.stringify({ sub: typeof user === "string" ? user : user.email });
+    const { user, plan, tools } = request;
+    const claims = JSON.stringify({ sub: typeof user === "string" ? user : user.email, tools });
     const token = `header.${Buffer.from(claims).toString("base64url")}.signature`;
-    const planId = this.#plans.size === 0 ? PLAN_ID : `${PLAN_ID}-${this.#plans.size}`;
+    const planId = this.signs.length === 1 ? PLAN_ID : `${PLAN_ID}-${this.signs.length}`;
     const signed = { planId, plan, token, expiresAt: 0 };
     this.#plans.set(planId, signed);
     return signed;
@@ -90,6 +90,7 @@ export class HoldingGate implements Gate {
 
   async record(outcome: Outcome): Promise<void> {
     this.outcomes.push(outcome);
+    if (outcome.type === "closed") this.#plans.delete(outcome.planId);
   }
 
   async close(): Promise<void> {}

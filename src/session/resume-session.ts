@@ -1,7 +1,7 @@
-import { IntentlockError } from "../core/index.ts";
-import type { UserInput } from "../gates/gate.ts";
+import { IntentlockError, normalizeEmail } from "../core/index.ts";
+import type { SignedPlan, UserInput } from "../gates/gate.ts";
 import { assertGate, assertSuspends, openSession, type RunningOptions, Trouble } from "./open-session.ts";
-import { assertPlanOf } from "./plan-user.ts";
+import { readTokenClaims } from "./plan-token-claims.ts";
 import type { Session } from "./session.ts";
 import { fingerprintTools } from "./session-tool.ts";
 
@@ -25,20 +25,47 @@ export interface ResumeOptions extends RunningOptions {
  * @example
  * import { resumeSession } from "intentlock";
  *
- * const session = await resumeSession({ gate, planId, tools: sessionTools, onHold: "suspend" });
+ * // With the id that the chat's first request had as session.planId.
+ * const goOn = async (planId: string) => {
+ *   const user = signedInUser.email;
+ *   return await resumeSession({ gate, planId, user, tools: sessionTools, onHold: "suspend" });
+ * };
  */
 export async function resumeSession(options: ResumeOptions): Promise<Session> {
-  const { gate, planId } = options;
+  const tools = [...options.tools];
+  const fingerprints = fingerprintTools(tools);
+  const signed = await resumePlan(options);
+  return openSession(signed, fingerprints, { ...options, tools });
+}
+
+/**
+ * {@link resumeSession} for adapters that do not have all tools at hand where a run goes on: under the names that were
+ * signed. Their calls have to come parsed, each with the fingerprint of the tool that would run.
+ */
+export async function resumeWithSignedTools(options: Omit<ResumeOptions, "tools">): Promise<Session> {
+  const signed = await resumePlan(options);
+  const fingerprints = readTokenClaims(signed.token).tools;
+  const tools = Object.keys(fingerprints).map((name) => ({ name, inputSchema: {} }));
+  return openSession(signed, fingerprints, { ...options, tools });
+}
+
+async function resumePlan(options: Omit<ResumeOptions, "tools">): Promise<SignedPlan> {
+  const { gate, planId, user } = options;
   assertGate(gate);
   assertSuspends(options);
   if (!gate.resume) {
     throw new IntentlockError("ERR_INVALID_OPTIONS", "gate: one with a server is needed to go on with a session");
   }
-  const tools = [...options.tools];
-  const fingerprints = fingerprintTools(tools);
   const trouble = new Trouble(options.onEvent);
   trouble.planId = planId;
   const signed = await gate.resume(planId, { listener: trouble.listen });
-  if (options.user !== undefined) assertPlanOf(options.user, signed);
-  return openSession(signed, fingerprints, { ...options, tools });
+  if (user !== undefined) assertPlanOf(user, signed);
+  return signed;
+}
+
+/** Which plan goes on is often what a client says. Whose plan it is, and that there is one, is nothing to tell. */
+function assertPlanOf(user: UserInput, { token }: SignedPlan): void {
+  const email = normalizeEmail(typeof user === "string" ? user : user.email);
+  if (email !== undefined && email === readTokenClaims(token).user) return;
+  throw new IntentlockError("ERR_UNKNOWN_PLAN", "There is no such plan of this user");
 }

@@ -119,7 +119,7 @@ export function describeSuspending(framework: SuspendingFramework): void {
     test("beside another waits for itself", async () => {
       const calls = [aTestCall(), aTestCall({ id: "call-2", args: { to: "bank" } })];
       const { gate, pay, begin, goOn } = await aRun([{ calls }, DONE]);
-      expect((await begin(mode)).pending).toEqual(["pay", "pay"]);
+      expect((await begin(mode)).pending).toEqual(framework.tellsFirstAlone ? ["pay"] : ["pay", "pay"]);
       expect(gate.opened).toHaveLength(2);
       gate.decide("approved");
       const { text } = await goOn(mode, { says: true });

@@ -1,7 +1,10 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
+import { Command, type StateSnapshot } from "@langchain/langgraph";
+import type { HoldInterrupt } from "../../src/adapters/langchain/index.ts";
 import { listResults, type ModelRequest, type Reply, ScriptedChatModel } from "../langchain.ts";
 import type { AgentResult, Asked, HistoryMessage, LockOptions, Mode, TestTool, Turn } from "./framework.ts";
+import type { SuspendedResult, SuspendingRun } from "./suspending.ts";
 
 /** What agents and graphs have in common. */
 interface Graph {
@@ -79,17 +82,73 @@ export async function runGraph(
     ...config
   }: { mode: Mode; history: LockOptions["history"]; context?: object; callbacks?: unknown[]; signal?: AbortSignal },
 ): Promise<Pick<AgentResult, "text" | "error">> {
-  const input = { messages: history.length === 0 ? [new HumanMessage("go")] : history.flatMap(toMessages) } as never;
+  const messages = history.length === 0 ? [new HumanMessage("go")] : history.flatMap(toMessages);
+  return await runInput(graph, { mode, input: { messages }, config });
+}
+
+async function runInput(
+  graph: Graph,
+  { mode, input: given, config }: { readonly mode: Mode; readonly input: unknown; readonly config: object },
+): Promise<Pick<AgentResult, "text" | "error">> {
+  const input = given as never;
   try {
     if (mode === "generate") return { text: lastText(await graph.invoke(input, config as never)) };
     let state: unknown;
-    for await (const part of await graph.stream(input, { ...config, streamMode: "values" } as never)) state = part;
+    for await (const part of await graph.stream(input, { ...config, streamMode: "values" } as never)) {
+      // An interrupt comes as a part of its own.
+      if (typeof part === "object" && part !== null && "messages" in part) state = part;
+    }
     return { text: lastText(state) };
   } catch (error) {
     // What a middleware throws comes as the cause of another error.
     const { cause } = error as Error;
     return { text: undefined, error: cause ?? error };
   }
+}
+
+/** A graph that keeps its state. */
+export interface KeepingGraph extends Graph {
+  readonly getState: (config: never) => Promise<unknown>;
+}
+
+/**
+ * A run on one thread.
+ *
+ * @param make the graph of a process, and what it is called with
+ */
+export function suspendingRun(
+  model: ScriptedChatModel,
+  make: (again: { readonly planId?: string; readonly user?: string }) => Promise<{
+    readonly graph: KeepingGraph;
+    readonly config: object;
+    /** Of the agent that the graph is of, which has other methods. */
+    readonly state?: KeepingGraph;
+  }>,
+): SuspendingRun {
+  const thread = { configurable: { thread_id: "thread" } };
+  let made: Awaited<ReturnType<typeof make>>;
+  const listPending = async (): Promise<readonly { readonly id: string; readonly value: HoldInterrupt }[]> => {
+    const { tasks } = (await (made.state ?? made.graph).getState(thread as never)) as StateSnapshot;
+    return tasks.flatMap(({ interrupts }) => interrupts as never);
+  };
+  const step = async (mode: Mode, input: unknown): Promise<SuspendedResult> => {
+    const result = await runInput(made.graph, { mode, input, config: { ...made.config, ...thread } });
+    const pending = (await listPending()).map(({ value }) => value.tool);
+    return { ...summarize(model, model, result), pending };
+  };
+  return {
+    begin: async (mode) => {
+      made = await make({});
+      return await step(mode, { messages: [new HumanMessage("go")] });
+    },
+    goOn: async (mode, { says, elsewhere, user }) => {
+      const pending = await listPending();
+      const [first] = pending;
+      if (elsewhere && first) made = await make({ planId: first.value.planId, ...(user !== undefined && { user }) });
+      const answers = Object.fromEntries(pending.map(({ id }) => [id, { approved: says }]));
+      return await step(mode, new Command({ resume: answers }));
+    },
+  };
 }
 
 export function summarize(
@@ -111,7 +170,7 @@ function toAsked({ messages, tools }: ModelRequest): Asked {
 }
 
 function lastText(state: unknown): string | undefined {
-  return (state as { readonly messages: readonly BaseMessage[] }).messages.at(-1)?.text;
+  return (state as { readonly messages: readonly BaseMessage[] } | undefined)?.messages.at(-1)?.text;
 }
 
 function toMessages(message: HistoryMessage): BaseMessage[] {

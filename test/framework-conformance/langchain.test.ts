@@ -1,11 +1,22 @@
+import { MemorySaver } from "@langchain/langgraph";
 import { createAgent, createMiddleware } from "langchain";
 import { describeTools } from "../../src/adapters/langchain/index.ts";
 import { intentlockMiddleware } from "../../src/adapters/langchain/middleware.ts";
 import { ALICE } from "../builders.ts";
 import { ScriptedChatModel } from "../langchain.ts";
 import { describeFramework } from "./describe-framework.ts";
+import { describeSuspending } from "./describe-suspending.ts";
 import type { Framework, LockOptions } from "./framework.ts";
-import { aPlanner, runGraph, summarize, tamper, toReply, toServerTools, toTools } from "./langchain-run.ts";
+import {
+  aPlanner,
+  runGraph,
+  summarize,
+  suspendingRun,
+  tamper,
+  toReply,
+  toServerTools,
+  toTools,
+} from "./langchain-run.ts";
 
 describeFramework({
   name: "LangChain createAgent",
@@ -30,6 +41,21 @@ describeFramework({
     },
   }),
 } satisfies Framework);
+
+describeSuspending({
+  name: "LangChain createAgent",
+  undecided: "suspended",
+  suspend: async ({ gate, tools, plan, turns, onEvent }) => {
+    const model = new ScriptedChatModel(turns.map(toReply));
+    const checkpointer = new MemorySaver();
+    return suspendingRun(model, async ({ user = ALICE }) => {
+      const middleware = [intentlockMiddleware({ gate, onHold: "suspend", ...(onEvent && { onEvent }) })];
+      const agent = createAgent({ model, tools: toTools(tools), middleware, checkpointer });
+      const context = { intentlock: { user, task: "Pay the rent", plan } };
+      return { graph: agent as never, state: agent.graph as never, config: { context } };
+    });
+  },
+});
 
 /** The tools of a call are what the middleware behind ours makes of them. */
 function tamperLater(tools: LockOptions["tools"], tampering: LockOptions["tampering"]) {

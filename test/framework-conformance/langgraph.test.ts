@@ -1,15 +1,26 @@
-import { createReactAgent, ToolNode } from "@langchain/langgraph/prebuilt";
+import { END, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { createReactAgent, ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import {
   describeTools,
   IntentlockCallbackHandler,
   lockTools,
   planWithModel,
 } from "../../src/adapters/langchain/index.ts";
-import { startSession } from "../../src/session/index.ts";
+import { resumeSession, startSession } from "../../src/session/index.ts";
 import { ALICE } from "../builders.ts";
 import { ScriptedChatModel } from "../langchain.ts";
 import { describeFramework } from "./describe-framework.ts";
-import { aPlanner, runGraph, summarize, tamper, toReply, toServerTools, toTools } from "./langchain-run.ts";
+import { describeSuspending } from "./describe-suspending.ts";
+import {
+  aPlanner,
+  runGraph,
+  summarize,
+  suspendingRun,
+  tamper,
+  toReply,
+  toServerTools,
+  toTools,
+} from "./langchain-run.ts";
 
 describeFramework({
   name: "LangGraph createReactAgent",
@@ -42,5 +53,31 @@ describeFramework({
         return summarize(model, planner, result);
       },
     };
+  },
+});
+
+describeSuspending({
+  name: "LangGraph StateGraph",
+  undecided: "suspended",
+  tellsFirstAlone: true,
+  suspend: async ({ gate, tools: given, plan, turns, onEvent }) => {
+    const model = new ScriptedChatModel(turns.map(toReply));
+    const checkpointer = new MemorySaver();
+    return suspendingRun(model, async ({ planId, user = ALICE }) => {
+      const tools = toTools(given);
+      const common = { gate, user, tools: describeTools(tools), onHold: "suspend", onEvent } as const;
+      const session =
+        planId === undefined
+          ? await startSession({ ...common, task: "Pay the rent", plan })
+          : await resumeSession({ ...common, planId });
+      const graph = new StateGraph(MessagesAnnotation)
+        .addNode("agent", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+        .addNode("tools", new ToolNode(lockTools(tools, { session })))
+        .addEdge(START, "agent")
+        .addConditionalEdges("agent", toolsCondition, ["tools", END])
+        .addEdge("tools", "agent")
+        .compile({ checkpointer });
+      return { graph: graph as never, config: {} };
+    });
   },
 });

@@ -34,4 +34,6 @@ export interface SuspendingFramework {
   readonly suspend: (options: SuspendOptions) => Promise<SuspendingRun>;
   /** What becomes of a call that is made again while nobody has decided. */
   readonly undecided: "answered" | "suspended";
+  /** Of several calls in one step that wait, the application is told of the first. */
+  readonly tellsFirstAlone?: true;
 }

@@ -34,13 +34,13 @@ describe("a run", () => {
     await runs.open({ id, ...WHOSE }, start);
     const starting = vi.fn(start);
     await expect(runs.open({ id, ...WHOSE, ...over }, starting)).rejects.toMatchObject(UNKNOWN);
-    expect(() => runs.find({ id, ...WHOSE, ...over })).toThrow(expect.objectContaining(UNKNOWN));
+    await expect(runs.find({ id, ...WHOSE, ...over })).rejects.toMatchObject(UNKNOWN);
     expect(starting).not.toHaveBeenCalled();
   });
 
-  test("has no session before it is planned", () => {
+  test("has no session before it is planned", async () => {
     const runs = new AgentRuns();
-    expect(() => runs.find({ id: runs.begin(), ...WHOSE })).toThrow(expect.objectContaining(UNKNOWN));
+    await expect(runs.find({ id: runs.begin(), ...WHOSE })).rejects.toMatchObject(UNKNOWN);
   });
 
   test("whose plan fails can be planned again", async () => {
@@ -57,7 +57,7 @@ describe("a run", () => {
     const close = vi.spyOn(session, "close");
     await runs.end(id);
     expect(close).toHaveBeenCalledTimes(1);
-    expect(() => runs.find({ id, ...WHOSE })).toThrow(expect.objectContaining(UNKNOWN));
+    await expect(runs.find({ id, ...WHOSE })).rejects.toMatchObject(UNKNOWN);
     await runs.end(id);
     await runs.end(undefined);
   });
@@ -71,6 +71,49 @@ describe("a run", () => {
     runs.begin();
     await vi.waitFor(() => expect(close).toHaveBeenCalledTimes(1));
     expect(await runs.find({ id: first, ...WHOSE })).toBe(old);
-    expect(() => runs.find({ id: second, ...WHOSE })).toThrow(expect.objectContaining(UNKNOWN));
+    await expect(runs.find({ id: second, ...WHOSE })).rejects.toMatchObject(UNKNOWN);
+  });
+});
+
+describe("a run of another process", () => {
+  const id = "from-the-state";
+
+  test("goes on with its plan, once, and belongs to who went on with it", async () => {
+    const runs = new AgentRuns();
+    const resume = vi.fn(start);
+    const sessions = await Promise.all([1, 2].map(() => runs.find({ id, ...WHOSE, resume })));
+    expect(sessions[0]).toBe(sessions[1]);
+    const starting = vi.fn(start);
+    expect(await runs.open({ id, ...WHOSE, resume }, starting)).toBe(sessions[0]);
+    expect([resume, starting].map(({ mock }) => mock.calls.length)).toEqual([1, 0]);
+    await expect(runs.find({ id, ...WHOSE, user: "eve@acme.dev", resume })).rejects.toMatchObject(UNKNOWN);
+    expect(await runs.planOf(id)).toBe(sessions[0]?.planId);
+  });
+
+  test("is not planned anew if its plan does not go on, and can be tried again", async () => {
+    const runs = new AgentRuns();
+    const starting = vi.fn(start);
+    const resume = vi.fn(start).mockRejectedValueOnce(new Error("down"));
+    await expect(runs.open({ id, ...WHOSE, resume }, starting)).rejects.toThrow("down");
+    await expect(runs.open({ id, ...WHOSE }, starting)).rejects.toMatchObject(UNKNOWN);
+    await expect(runs.open({ id, ...WHOSE, resume }, starting)).resolves.toBeDefined();
+    expect(starting).not.toHaveBeenCalled();
+  });
+
+  test("does not stand in for one of this process", async () => {
+    const runs = new AgentRuns();
+    const here = runs.begin();
+    const resume = vi.fn(start);
+    await expect(runs.find({ id: here, ...WHOSE, resume })).rejects.toMatchObject(UNKNOWN);
+    await runs.open({ id: here, ...WHOSE, resume }, start);
+    expect(resume).not.toHaveBeenCalled();
+  });
+
+  test("is given up like any other", async () => {
+    const runs = new AgentRuns(1);
+    const session = await runs.find({ id, ...WHOSE, resume: start });
+    const close = vi.spyOn(session, "close");
+    await runs.find({ id: "another", ...WHOSE, resume: start });
+    await vi.waitFor(() => expect(close).toHaveBeenCalledTimes(1));
   });
 });

@@ -80,7 +80,9 @@ export class IntentlockCallbackHandler extends Base {
       return ended.promise;
     });
     // It settles without having started if it is blocked, or is another call's twin.
-    void running.then(({ decision }) => started.reject(new BlockedError(decision)));
+    void running.then((result) =>
+      started.reject(new BlockedError(result.decision, result.isError ? result : undefined)),
+    );
     await started.promise;
   }
 

@@ -1,14 +1,20 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { BlockReason, JsonObject } from "../../core/index.ts";
 import { unwrapResult } from "../../session/blocked-error.ts";
-import { BlockedError, type Session } from "../../session/index.ts";
+import { BlockedError, type RunResult, type Session } from "../../session/index.ts";
 import type { ClientTool } from "./coverage.ts";
 import { fingerprintNow, wrapText } from "./describe-tool.ts";
 import { nameCall, runInsideTool } from "./gated-context.ts";
+import { interruptIfHeld } from "./interrupt-held.ts";
 import { type ModelCall, toErrorMessage, toModelCall } from "./model-call.ts";
 
 /** What LangChain tells a tool beside its arguments. */
-export type ToolConfig = RunnableConfig & { readonly toolCall?: ModelCall; readonly toolCallId?: string };
+export type ToolConfig = RunnableConfig & {
+  readonly toolCall?: ModelCall;
+  readonly toolCallId?: string;
+  /** From LangGraph. */
+  readonly interrupt?: unknown;
+};
 
 /** What a call is checked as. */
 export interface Gate {
@@ -41,7 +47,9 @@ export async function checkCall(
   };
   const run = (checked: JsonObject): unknown =>
     runInsideTool({ session, callId }, () => implementation(isText ? checked["input"] : checked));
-  return unwrapResult(await session.run(call, run, { isSuspension: isInterrupt }));
+  const attempt = async (): Promise<RunResult<unknown>> => await session.run(call, run, { isSuspension: isInterrupt });
+  if (session.onHold === "wait") return unwrapResult(await attempt());
+  return unwrapResult(await interruptIfHeld({ session, call, config: config ?? {} }, attempt));
 }
 
 export interface Refusal {

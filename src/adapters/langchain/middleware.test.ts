@@ -700,7 +700,7 @@ describe.each(["v1", "v2"] as const)("a run that a tool interrupts (%s)", (versi
     const { make, context, saver, ask } = await interrupted();
     // Another middleware has another process's memory.
     const resuming = make(saver).invoke(new Command({ resume: "yes" }) as never, { context, ...config } as never);
-    await expect(resuming).rejects.toThrow(/a run is resumed in the process/);
+    await expect(resuming).rejects.toThrow(/a run is resumed on the thread and for the user/);
     expect(ask).toHaveBeenCalledTimes(1);
   });
 

@@ -7,17 +7,21 @@ import type { AgentMiddleware } from "langchain";
 import { z } from "zod";
 import type { Gate } from "../../gates/gate.ts";
 import { emit } from "../../session/events.ts";
-import { type Session, type SessionListener, startSession } from "../../session/index.ts";
-import { AgentRuns } from "./agent-runs.ts";
-import { isClientTool, nameServerTool } from "./coverage.ts";
-import { describeTools } from "./describe-tool.ts";
+import type { OnHold, SessionListener } from "../../session/index.ts";
+import { assertSuspends } from "../../session/open-session.ts";
+import { AgentRuns, type RunKey } from "./agent-runs.ts";
+import { isClientTool } from "./coverage.ts";
 import { type Identify, nameUser, type RunIdentity, type RunRuntime, readContext, readIdentity } from "./identity.ts";
+import { canInterrupt, cannotInterrupt } from "./interrupt-held.ts";
+import { langchain } from "./langchain-core.ts";
 import { createMiddleware } from "./load-langchain.ts";
-import { type PlanningModel, planWithModel } from "./plan-with-model.ts";
+import type { PlanningModel } from "./plan-with-model.ts";
 import { runToolCall } from "./run-tool-call.ts";
 import { isKnownServerTool, refuseExecuted } from "./server-tools.ts";
+import { resumeRun, startRun } from "./start-run.ts";
 
 export type { Identify, RunIdentity, RunRuntime } from "./identity.ts";
+export type { HoldInterrupt } from "./interrupt-held.ts";
 
 export interface IntentlockMiddlewareOptions {
   readonly gate: Gate;
@@ -28,13 +32,22 @@ export interface IntentlockMiddlewareOptions {
   /** Tools that may stay without a check of their calls, by name: those that the model's provider runs. */
   readonly allowUngated?: readonly string[] | undefined;
   readonly onEvent?: SessionListener | undefined;
+  /**
+   * What becomes of a call that a person has to approve. `wait`, the default: it waits for them where it is. `suspend`: it
+   * interrupts the run with a {@link HoldInterrupt}, and is checked again when the run is resumed. Needs a gate with a
+   * server, and an agent with a checkpointer.
+   */
+  readonly onHold?: OnHold | undefined;
   /** The longest wait for a person, in milliseconds. Default: 300,000. */
   readonly holdTimeoutMs?: number | undefined;
 }
 
 /** What `invoke` takes as `context`, beside the application's own. */
 export type IntentlockContext = z.ZodObject<{ intentlock: z.ZodCustom<RunIdentity, RunIdentity> }>;
-type PrivateState = z.ZodObject<{ _intentlockRun: z.ZodOptional<z.ZodString> }>;
+type PrivateState = z.ZodObject<{
+  _intentlockRun: z.ZodOptional<z.ZodString>;
+  _intentlockPlan: z.ZodOptional<z.ZodString>;
+}>;
 
 /**
  * Plans each run of an agent, signs the plan, and checks every tool call of the run against it. Put it first: what comes
@@ -44,8 +57,9 @@ type PrivateState = z.ZodObject<{ _intentlockRun: z.ZodOptional<z.ZodString> }>;
  * The plan is made by the agent's model from the task and the tools, never from the thread. Tools that the model's provider
  * runs are kept from the model unless `allowUngated` names them, and so are tools that came after the plan.
  *
+ * @throws IntentlockError `ERR_INVALID_OPTIONS` for `onHold: "suspend"` with a gate that can ask nobody
  * @throws in a run, as the `cause` of what the run fails with: PlanError if there is no valid plan; IntentlockError
- * `ERR_INVALID_OPTIONS` without an identity, `ERR_UNKNOWN_PLAN` for a run that is resumed where it is not known,
+ * `ERR_INVALID_OPTIONS` without an identity, or without a checkpointer that `onHold: "suspend"` needs, `ERR_UNKNOWN_PLAN` for a run that is resumed where it is not known,
  * `ERR_UNGATED_TOOLS` if the provider ran a tool all the same
  *
  * @example
@@ -65,23 +79,35 @@ export function intentlockMiddleware(
 export function intentlockMiddleware(
   options: IntentlockMiddlewareOptions,
 ): AgentMiddleware<PrivateState, IntentlockContext | undefined> {
-  const { allowUngated = [], onEvent } = options;
+  const { gate, allowUngated = [], onEvent, onHold } = options;
+  assertSuspends({ gate, onHold });
   const identify = options.identify ?? readContext;
   const runs = new AgentRuns();
+  const keyOf = ({ state, runtime }: Step, { user }: RunIdentity): RunKey => {
+    const planId = state._intentlockPlan;
+    const resume = planId && gate.resume ? async () => await resumeRun(options, { planId, user }) : undefined;
+    return { id: state._intentlockRun, user: nameUser(user), thread: runtime.configurable?.["thread_id"], resume };
+  };
   // What is missing is ours to say: the schema's own words say nothing of what to do.
   const context = z.object({ intentlock: z.unknown().optional() }) as unknown as IntentlockContext;
   return createMiddleware({
     name: "Intentlock",
-    stateSchema: z.object({ _intentlockRun: z.string().optional() }),
+    stateSchema: z.object({ _intentlockRun: z.string().optional(), _intentlockPlan: z.string().optional() }),
     ...(!options.identify && { contextSchema: context }),
     beforeAgent: async (_state, runtime: RunRuntime) => {
       // An application's own identify reads what is not told to this hook: it is asked before the first model call.
       if (!options.identify) await readIdentity(identify, runtime);
-      return { _intentlockRun: runs.begin() };
+      if (onHold === "suspend" && !canInterrupt(langchain.AsyncLocalStorageProviderSingleton.getRunnableConfig())) {
+        throw cannotInterrupt();
+      }
+      return { _intentlockRun: runs.begin(), _intentlockPlan: "" };
     },
     wrapModelCall: async (request, handler) => {
       const identity = await readIdentity(identify, request.runtime);
-      const session = await runs.open(keyOf(request, identity), () => startRun(options, { ...request, identity }));
+      const session = await runs.open(
+        keyOf(request, identity),
+        async () => await startRun(options, { ...request, identity }),
+      );
       const known = new Set(session.toolNames);
       const tools = request.tools.filter((tool) =>
         isClientTool(tool) ? known.has(tool.name) : isKnownServerTool(tool, allowUngated),
@@ -90,6 +116,10 @@ export function intentlockMiddleware(
       refuseExecuted(message, allowUngated);
       return message;
     },
+    // Where a run can go on in another process, its plan has to be known there.
+    ...(gate.resume && {
+      afterModel: async ({ _intentlockRun }: Step["state"]) => ({ _intentlockPlan: await runs.planOf(_intentlockRun) }),
+    }),
     wrapToolCall: async (request, handler) => {
       const session = await runs.find(keyOf(request, await readIdentity(identify, request.runtime)));
       return await runToolCall(session, request, handler);
@@ -106,33 +136,6 @@ export function intentlockMiddleware(
 }
 
 interface Step {
-  readonly state: { readonly _intentlockRun?: string | undefined };
+  readonly state: { readonly _intentlockRun?: string | undefined; readonly _intentlockPlan?: string | undefined };
   readonly runtime: RunRuntime;
-}
-
-function keyOf({ state, runtime }: Step, { user }: RunIdentity): Parameters<AgentRuns["find"]>[0] {
-  return { id: state._intentlockRun, user: nameUser(user), thread: runtime.configurable?.["thread_id"] };
-}
-
-/** From the task and the tools: what else the request holds is nothing that a plan is made of. */
-async function startRun(
-  { gate, plannerModel, allowUngated = [], onEvent, holdTimeoutMs }: IntentlockMiddlewareOptions,
-  request: { readonly identity: RunIdentity; readonly model: unknown; readonly tools: readonly unknown[] },
-): Promise<Session> {
-  const { identity, model, tools } = request;
-  const hidden = tools.filter((tool) => !isClientTool(tool) && !isKnownServerTool(tool, allowUngated));
-  if (hidden.length > 0) {
-    const names = hidden.map(nameServerTool).join(", ");
-    const message = `Tools that the model's provider runs are kept from the model: ${names}. Name them in allowUngated to do without a check of their calls.`;
-    emit(onEvent, { type: "error", message, cause: undefined });
-  }
-  return await startSession({
-    gate,
-    onEvent,
-    holdTimeoutMs,
-    ...identity,
-    tools: describeTools(tools),
-    // LangChain hands the signal of this `invoke` on. The session goes on in the one that resumes it.
-    planner: identity.plan ? undefined : planWithModel(plannerModel ?? (model as PlanningModel)),
-  });
 }
