@@ -101,6 +101,15 @@ describe("a session", () => {
     expect(lasted).toBe(SESSION_MAX_MS);
   });
 
+  test("is over then, whatever the store says of its end", async () => {
+    const session = await addSession(context, ALICE, { expiresAt: NOW_MS + 2 * SESSION_MAX_MS });
+    context.advance(SESSION_MAX_MS - 1);
+    expect(await identifyPerson(aRequest(session), context)).toBeDefined();
+    const other = await addSession(context, ALICE, { expiresAt: NOW_MS + 2 * SESSION_MAX_MS });
+    context.advance(1);
+    expect(await identifyPerson(aRequest(other), context)).toBeUndefined();
+  });
+
   test("is not written with every request", async () => {
     const session = await addSession(context, ALICE);
     context.advance(59_999);

@@ -71,6 +71,12 @@ describe("a sign-in link", () => {
     }
   });
 
+  test("is for nobody who is disabled", async () => {
+    const dora = { email: "dora@acme.dev", roles: [], groups: [], createdAt: NOW_MS };
+    await context.store.people.upsert({ ...dora, disabledAt: NOW_MS });
+    await expect(link("dora@acme.dev")).rejects.toMatchObject({ code: "unknown_user" });
+  });
+
   test("says the same of every one that does not work", async () => {
     const used = tokenOf(await link());
     await aSignIn(used);

@@ -10,6 +10,7 @@ import { createWebhook } from "../admin/webhooks.ts";
 import { decideHold } from "../people/decide-hold.ts";
 import { deliverOften } from "./deliver-often.ts";
 import { deliverWebhooks } from "./deliver-webhooks.ts";
+import { createWebhookSecret } from "./sign-webhook.ts";
 import { verifyWebhook } from "./verify-webhook.ts";
 
 let context: TestContext;
@@ -153,7 +154,7 @@ describe("a webhook", () => {
         agentId: null,
         url,
         events: ["hold.pending"] as const,
-        secret: "whsec_x",
+        secret: createWebhookSecret(),
         createdAt: NOW_MS,
       };
       await context.store.webhooks.create(row);
