@@ -9,6 +9,11 @@ import type { KeptPlan } from "./audit-report.ts";
 const APPLICATION_ID = 0x494c4f42;
 const SCHEMA_VERSION = 1;
 
+const SELECT_PLAN = `
+  SELECT plan_id, base_seq, base_head,
+    (SELECT digest FROM entries WHERE plan = plans.id ORDER BY seq DESC LIMIT 1) AS head
+  FROM plans WHERE id = ?`;
+
 /**
  * Reads the plans of an outbox file and changes nothing of it: opening it as an outbox would make a file that is not
  * there, and might remove what was uploaded.
@@ -18,13 +23,17 @@ const SCHEMA_VERSION = 1;
 export function* readOutboxPlans(path: string, planId?: string): Generator<KeptPlan> {
   const file = openReadOnly(path);
   try {
-    const plans = file.prepare(
-      `SELECT id, plan_id, base_seq, base_head,
-        (SELECT digest FROM entries WHERE plan = plans.id ORDER BY seq DESC LIMIT 1) AS head
-      FROM plans WHERE ? IS NULL OR plan_id = ? ORDER BY id`,
-    );
+    const ids = file.prepare("SELECT id FROM plans WHERE ? IS NULL OR plan_id = ? ORDER BY id");
+    const plans = file.prepare(SELECT_PLAN);
     const bodies = file.prepare("SELECT body FROM entries WHERE plan = ? ORDER BY seq");
-    for (const row of plans.all(planId ?? null, planId ?? null)) yield toPlan(row, bodies.all(Number(row["id"])));
+    for (const { id } of ids.all(planId ?? null, planId ?? null)) {
+      // One moment of a file that a gate may be writing to: the end and the entries belong together.
+      file.exec("BEGIN");
+      const row = plans.get(Number(id));
+      const entries = bodies.all(Number(id));
+      file.exec("COMMIT");
+      if (row) yield toPlan(row, entries);
+    }
   } catch (cause) {
     throw cause instanceof CliError ? cause : unreadable(path, cause);
   } finally {

@@ -46,5 +46,8 @@ async function readPlan(store: Store, { id: planId, agentId, seq, head }: Stored
     if (!(error instanceof SyntaxError)) throw error;
     return { planId, agentId, entries: [], unreadable: "an entry is not JSON" };
   }
-  return { planId, agentId, entries: stored.map(({ entry }) => entry), count: seq, head };
+  const entries = stored.map(({ entry }) => entry);
+  // The server may be at work: what came after the plan was read is not looked at. Without that, more is too much.
+  const hasMoved = (await store.plans.state(planId))?.seq !== seq;
+  return { planId, agentId, entries: hasMoved ? entries.slice(0, seq) : entries, count: seq, head };
 }
