@@ -7,4 +7,5 @@ export const entries: Readonly<Record<string, string>> = {
   langchain: "src/adapters/langchain/index.ts",
   "langchain/middleware": "src/adapters/langchain/middleware.ts",
   mastra: "src/adapters/mastra/index.ts",
+  server: "src/server/index.ts",
 };

@@ -18,5 +18,7 @@ declare global {
   const claims: Omit<PlanClaims, "ver">;
   const signedInUser: { readonly email: string };
   const pastedText: string;
+  /** An API key of an agent, from where the application keeps its secrets. */
+  const apiKey: string;
   const readPage: (args: { readonly [name: string]: unknown }) => Promise<string>;
 }

@@ -68,9 +68,12 @@ describe.each(databases)("a decision about a hold, over %s", (_name, createDatab
     });
   });
 
-  test("lets an approval be used no longer than its hold was to wait", async () => {
-    const { hold } = await addHold(context.store, { expiresAt: NOW_MS + 60_000 });
-    expect(await approve(hold.id)).toMatchObject({ approvalExpiresAt: NOW_MS + 60_000 });
+  test.each([
+    [60, APPROVAL_SECONDS],
+    [7200, 7200],
+  ])("lets an approval of a hold that waits %s s be used for %s s", async (seconds, lasts) => {
+    const { hold } = await addHold(context.store, { expiresAt: NOW_MS + seconds * 1000 });
+    expect(await approve(hold.id)).toMatchObject({ approvalExpiresAt: NOW_MS + lasts * 1000 });
   });
 
   test("is on record, without the arguments", async () => {

@@ -8,8 +8,8 @@ import { findRefusal, listKeyOwners } from "./may-decide.ts";
 import { recordApproval } from "./record-approval.ts";
 
 /**
- * How long an approval can be used, in seconds after it was given; of a hold that waits for less, as long as that. Whoever
- * waits for it uses it at once. What was true when the person looked should not be used long after.
+ * How long an approval can be used at least, in seconds after it was given; as long as the rule lets a call wait, if that is
+ * longer: a run that was suspended may go on late. It is for one action, once, and that is decided again when it is used.
  */
 export const APPROVAL_SECONDS = 300;
 
@@ -100,7 +100,7 @@ async function approve(hold: Hold, { email, now, context, key }: Approving): Pro
   // A plan is signed by a refresh, under the person and the policy as they are then.
   if (hold.kind === "plan") return { status: "approved", approval: null, approvalExpiresAt: null };
   const iat = Math.floor(now / 1000);
-  const lasts = Math.min(APPROVAL_SECONDS, Math.floor((hold.expiresAt - hold.createdAt) / 1000));
+  const lasts = Math.max(APPROVAL_SECONDS, Math.floor((hold.expiresAt - hold.createdAt) / 1000));
   const claims: ApprovalClaims = {
     ver: 1,
     iss: context.publicUrl,
