@@ -19,10 +19,13 @@ export function readSessionCookie(headers: Headers): string | undefined {
 
 /** The header `Set-Cookie` that gives a session to a browser. Scripts cannot read it, and other sites cannot post with it. */
 export function writeSessionCookie(token: string, { publicUrl, maxAgeSeconds }: CookieOptions): string {
-  // Without TLS a browser would not send a cookie that is Secure; the server takes http: on this machine only.
-  const secure = new URL(publicUrl).protocol === "https:" ? "; Secure" : "";
+  const { protocol, hostname } = new URL(publicUrl);
+  // Without TLS it stays on this machine: over a network a browser keeps no such cookie, and nobody is signed in.
+  const secure = protocol === "http:" && LOOPBACK.includes(hostname) ? "" : "; Secure";
   return `${SESSION_COOKIE}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
+
+const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 export interface CookieOptions {
   readonly publicUrl: string;

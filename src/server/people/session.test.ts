@@ -171,8 +171,15 @@ describe("the cookie", () => {
     expect(cookie).toBe(`${SESSION_COOKIE}=token; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure`);
   });
 
-  test("is not Secure where there is no TLS: on this machine", () => {
-    const cookie = writeSessionCookie("token", { publicUrl: "http://127.0.0.1:4700", maxAgeSeconds: 60 });
-    expect(cookie).not.toContain("Secure");
+  test.each([
+    ["http://127.0.0.1:4700", false],
+    ["http://localhost", false],
+    ["http://[::1]:80/", false],
+    ["http://lock.acme.dev", true],
+    ["http://localhost.evil.example", true],
+    ["https://localhost", true],
+  ])("travels without TLS on this machine alone: %s", (publicUrl, isSecure) => {
+    const cookie = writeSessionCookie("token", { publicUrl, maxAgeSeconds: 60 });
+    expect(cookie.endsWith("; Secure")).toBe(isSecure);
   });
 });

@@ -9,8 +9,8 @@ export const LINK_MS: number = 15 * 60_000;
 export const FIRST_LINK_MS: number = 24 * 3_600_000;
 /** As many links as are made for one person in an hour, so that nobody is flooded with them. */
 const MAX_LINKS = 20;
-/** As many links as are tried from one address in 15 minutes. */
-const MAX_TRIES = 60;
+/** As many links as are tried in vain from one address in 15 minutes. */
+const MAX_FAILURES = 30;
 
 /** What links are made with; the command line has it without a server. */
 export interface LinkContext {
@@ -67,12 +67,14 @@ export async function signIn(
   { token, previous, clientAddress }: SignInRequest,
 ): Promise<NewSession> {
   const now = clock();
-  if ((await store.rateLimits.hit(`sign-in ${clientAddress}`, 900, now)) > MAX_TRIES) {
-    throw new ProblemError("rate_limited", { retryAfterSeconds: 900 });
-  }
   const email = await store.signIn.useLink(hashSecret(token), now);
   const person = email === undefined ? undefined : await store.people.get(email);
-  if (!person) throw new ProblemError("sign_in_link_invalid");
+  if (!person) {
+    // Counted after the look-up: who shares an address with an attacker and has a good link is let in.
+    const failures = await store.rateLimits.hit(`sign-in ${clientAddress}`, 900, now);
+    if (failures > MAX_FAILURES) throw new ProblemError("rate_limited", { retryAfterSeconds: 900 });
+    throw new ProblemError("sign_in_link_invalid");
+  }
   if (previous !== undefined) await store.signIn.removeSession(hashSecret(previous));
   const secret = createSecret();
   const session: WebSession = {
