@@ -8,6 +8,7 @@ import { pino } from "pino";
 import { afterEach, expect, test, vi } from "vitest";
 import { anAgent } from "../../test/servers.ts";
 import { IntentlockError } from "../core/index.ts";
+import { hashSecret } from "./secret.ts";
 import { type RunningServer, type ServeOptions, startServer } from "./serve.ts";
 
 const running: RunningServer[] = [];
@@ -79,6 +80,49 @@ test("who never sends the rest of a request does not keep a server from stopping
   await once(socket, "connect");
   await vi.waitFor(async () => expect(await (await fetch(`${one.url}/healthz`)).json()).toEqual({ status: "ok" }));
   await Promise.all([one.close(), once(socket, "close")]);
+});
+
+test.each([
+  [
+    "longer than it may be, in pieces without a length",
+    `${"10000\r\n"}${" ".repeat(65_536)}\r\n`.repeat(80),
+    /^HTTP\/1.1 413 /,
+  ],
+  ["sound, in pieces", '6\r\n{"text\r\n5\r\n":""}\r\n0\r\n\r\n', /^HTTP\/1.1 200 /],
+])("a body that is %s", async (_name, body, expected) => {
+  const one = await start();
+  const { apiKey } = await anAgent(one.server.context.store);
+  const socket = connect(Number(new URL(one.url).port), "127.0.0.1");
+  socket.on("error", () => {});
+  const head = ["POST /v1/policies/validate HTTP/1.1", "Host: a", "Transfer-Encoding: chunked"];
+  const more = [`Authorization: Bearer ${apiKey}`, "Content-Type: application/json", "", ""];
+  socket.write([...head, ...more].join("\r\n") + body);
+  const [answer] = await once(socket, "data");
+  expect(String(answer)).toMatch(expected);
+  socket.destroy();
+});
+
+test("who leaves while the key is looked up does not keep a server from stopping", async () => {
+  const one = await start();
+  const { store } = one.server.context;
+  const { apiKey } = await anAgent(store);
+  const found = await store.apiKeys.findByHash(hashSecret(apiKey));
+  const looked = Promise.withResolvers<typeof found>();
+  const findByHash = vi.spyOn(store.apiKeys, "findByHash").mockReturnValue(looked.promise);
+  const socket = connect(Number(new URL(one.url).port), "127.0.0.1");
+  const head = [
+    "POST /v1/plans HTTP/1.1",
+    "Host: a",
+    `Authorization: Bearer ${apiKey}`,
+    "Content-Type: application/json",
+  ];
+  socket.write(`${head.join("\r\n")}\r\nContent-Length: 1000\r\n\r\n{`);
+  await vi.waitFor(() => expect(findByHash).toHaveBeenCalled());
+  socket.destroy();
+  await once(socket, "close");
+  await fetch(`${one.url}/healthz`);
+  looked.resolve(found);
+  await one.close();
 });
 
 test("refused keys are counted by the address of the socket", async () => {

@@ -12,7 +12,7 @@ import type { KnownPlan, PlanChange } from "../plans/plan-changes.ts";
 import type { OpenCall } from "../store/index.ts";
 
 /** As many calls may wait for their outcome: what older ones took is not given back any more. */
-const MAX_OPEN_CALLS = 1000;
+const MAX_OPEN_CALLS = 256;
 
 export interface DecisionFacts {
   readonly opened: OpenedToken;

@@ -1,8 +1,12 @@
-/** The address of the socket, as `@hono/node-server` hands it on; all others share one. */
+import { IncomingMessage } from "node:http";
+
+/** The request as Node.js has it: `@hono/node-server` hands it on. Undefined for a request that did not come that way. */
+export function findIncoming(env: unknown): IncomingMessage | undefined {
+  const { incoming } = (env ?? {}) as { readonly incoming?: unknown };
+  return incoming instanceof IncomingMessage ? incoming : undefined;
+}
+
+/** The address of the socket; all requests that did not come over one share theirs. */
 export function readClientAddress(_request: Request, env: unknown): string {
-  const { incoming } = (env ?? {}) as {
-    readonly incoming?: { readonly socket?: { readonly remoteAddress?: unknown } };
-  };
-  const address = incoming?.socket?.remoteAddress;
-  return typeof address === "string" ? address : "unknown";
+  return findIncoming(env)?.socket.remoteAddress ?? "unknown";
 }

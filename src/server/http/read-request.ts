@@ -1,11 +1,6 @@
+import type { IncomingMessage } from "node:http";
 import type { z } from "zod";
-import {
-  type AnyEndpoint,
-  listParameters,
-  MAX_BODY_BYTES,
-  parameterSchema,
-  readMessage,
-} from "../../core/api/index.ts";
+import { type AnyEndpoint, MAX_BODY_BYTES, parameterSchema, readMessage } from "../../core/api/index.ts";
 import { ProblemError } from "../handler.ts";
 import { readBody } from "./read-body.ts";
 
@@ -16,22 +11,30 @@ export interface ReadRequest {
   readonly body: unknown;
 }
 
+export interface PathOptions {
+  /** Of the parameters of the endpoint's path. */
+  readonly names: readonly string[];
+  /** The value of one, decoded. */
+  readonly param: (name: string) => string | undefined;
+  /** The request as Node.js has it, if it came that way. */
+  readonly incoming: IncomingMessage | undefined;
+}
+
 /**
  * Reads a request with the schemas of its endpoint.
  *
- * @param param the value of a parameter of the path, decoded
  * @throws ProblemError `invalid_request` with issues that quote no value; as {@link readBody} does
  */
 export async function readRequest(
   endpoint: AnyEndpoint,
   request: Request,
-  param: (name: string) => string | undefined,
+  { names, param, incoming }: PathOptions,
 ): Promise<ReadRequest> {
   const params: Record<string, string> = {};
-  for (const name of listParameters(endpoint.path)) params[name] = readWith(parameterSchema(name), param(name));
+  for (const name of names) params[name] = readWith(parameterSchema(name), param(name));
   const query = endpoint.query ? readWith(endpoint.query, readQuery(request.url)) : undefined;
   if (endpoint.method === "GET") return { params, query, body: undefined };
-  const given = await readBody(request, endpoint.maxBodyBytes ?? MAX_BODY_BYTES);
+  const given = await readBody(request, endpoint.maxBodyBytes ?? MAX_BODY_BYTES, incoming);
   if (endpoint.body) return { params, query, body: readWith(endpoint.body, given ?? {}) };
   if (given !== undefined && JSON.stringify(given) !== "{}") {
     throw new ProblemError("invalid_request", { issues: [{ path: "", message: "this endpoint takes no body" }] });

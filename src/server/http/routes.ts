@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { type Context, Hono } from "hono";
-import type { AnyEndpoint } from "../../core/api/index.ts";
+import { type AnyEndpoint, listParameters } from "../../core/api/index.ts";
 import { type ApiRequest, type Caller, type Handler, ProblemError, type ServerContext } from "../handler.ts";
 import { toProblemError, toProblemResponse, toResponse } from "./answer.ts";
 import { authenticate, type RateLimit } from "./authenticate.ts";
+import { findIncoming } from "./client-address.ts";
 import { logRequest } from "./log-request.ts";
 import { readRequest } from "./read-request.ts";
 import { RememberedKeys } from "./remembered-keys.ts";
@@ -31,7 +32,9 @@ export function createRoutes(options: RouteOptions): Hono {
     const methods = paths.get(path) ?? [];
     methods.push(endpoint.method, ...(endpoint.method === "GET" ? ["HEAD"] : []));
     paths.set(path, methods);
+    const names = listParameters(endpoint.path);
     const route: Route = {
+      names,
       endpoint,
       handler: options.handlers[name],
       options,
@@ -51,13 +54,15 @@ export function createRoutes(options: RouteOptions): Hono {
 
 interface Route {
   readonly endpoint: AnyEndpoint;
+  /** Of the parameters of its path. */
+  readonly names: readonly string[];
   readonly handler: AnyHandler | undefined;
   readonly options: RouteOptions;
   /** Of the one endpoint that many calls wait for, and that looks at the key again when it writes. */
   readonly remembered?: RememberedKeys;
 }
 
-async function answer(c: Context, { endpoint, handler, options, remembered }: Route): Promise<Response> {
+async function answer(c: Context, { endpoint, names, handler, options, remembered }: Route): Promise<Response> {
   const started = performance.now();
   const { context, keyFailures, shutdown } = options;
   const { raw } = c.req;
@@ -68,7 +73,11 @@ async function answer(c: Context, { endpoint, handler, options, remembered }: Ro
   try {
     const clientAddress = options.clientAddress(raw, c.env);
     caller = await authenticate(endpoint, raw, { context, keyFailures, clientAddress, remembered });
-    const read = await readRequest(endpoint, raw, (name) => c.req.param(name));
+    const read = await readRequest(endpoint, raw, {
+      names,
+      param: (name) => c.req.param(name),
+      incoming: findIncoming(c.env),
+    });
     if (!handler) throw new ProblemError("unavailable");
     const request: ApiRequest<unknown, unknown> = {
       caller,
