@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import manifest from "../../package.json" with { type: "json" };
 import { aShell } from "../../test/command-lines.ts";
@@ -9,6 +10,7 @@ const COMMANDS = [
   "agent create",
   "agent list",
   "agent disable",
+  "agent enable",
   "key create",
   "key list",
   "key revoke",
@@ -114,6 +116,17 @@ describe("the help", () => {
     }
     expect(new Set(COMMANDS)).toEqual(new Set(listed));
   });
+});
+
+test("the page in docs has a line for each command", () => {
+  const page = readFileSync(new URL("../../docs/command-line.md", import.meta.url), "utf8");
+  expect(COMMANDS.filter((command) => !page.includes(`\nintentlock ${command}`))).toEqual([]);
+});
+
+test("the package's program is what is built of main.ts", () => {
+  expect(manifest.bin).toEqual({ intentlock: "./dist/cli.js" });
+  expect(readFileSync(new URL("../../tsup.config.ts", import.meta.url), "utf8")).toContain('cli: "src/cli/main.ts"');
+  expect(readFileSync(new URL("./main.ts", import.meta.url), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
 });
 
 describe("colours", () => {

@@ -33,7 +33,7 @@ async function aSetup(): Promise<Shell> {
 }
 
 describe("agents", () => {
-  test("are made, listed and disabled", async () => {
+  test("are made, listed, disabled and enabled", async () => {
     const shell = aShell();
     const made = await shell.json([
       "agent",
@@ -51,6 +51,7 @@ describe("agents", () => {
     expect(await shell.json(["agent", "list"])).toMatchObject({ code: EXIT.ok, value: { agents: [agent] } });
     expect(await shell.json(["agent", "disable", "triage"])).toMatchObject({ value: { enabled: false } });
     expect((await shell.run(["agent", "list"])).out).toMatch(/\ntriage +\S+ +disabled +none /);
+    expect(await shell.json(["agent", "enable", "triage"])).toMatchObject({ value: { enabled: true, settings } });
   });
 
   test("are found by their ids, too", async () => {

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import type { AgentSettings } from "../../core/api/index.ts";
-import { createAgent, disableAgent, listAgents } from "../../server/admin/agents.ts";
+import { createAgent, disableAgent, listAgents, updateAgent } from "../../server/admin/agents.ts";
 import { addCommand, addGroup, type CommandHost } from "../command.ts";
 import { findAgent } from "../find-agent.ts";
 import { createOperator } from "../operator.ts";
@@ -23,6 +23,7 @@ export function addAgentCommands(program: Command, host: CommandHost): void {
   addAgentCreate(agent, host);
   addAgentList(agent, host);
   addAgentDisable(agent, host);
+  addAgentEnable(agent, host);
 }
 
 function addAgentCreate(agent: Command, host: CommandHost): void {
@@ -79,6 +80,21 @@ function addAgentDisable(agent: Command, host: CommandHost): void {
         const { id } = await findAgent(store, name);
         const disabled = await disableAgent(createOperator(store, io), id);
         return { value: disabled, text: `Agent ${printable(disabled.name)} is disabled.\n` };
+      }),
+  });
+}
+
+function addAgentEnable(agent: Command, host: CommandHost): void {
+  addCommand(agent, host, {
+    usage: "enable <name>",
+    summary: "enable an agent that was disabled",
+    examples: ["agent enable triage"],
+    store: true,
+    run: ({ args: [name = ""], io, withStore }) =>
+      withStore(async (store) => {
+        const { id } = await findAgent(store, name);
+        const enabled = await updateAgent(createOperator(store, io), id, { enabled: true });
+        return { value: enabled, text: `Agent ${printable(enabled.name)} is in use.\n` };
       }),
   });
 }
