@@ -8,7 +8,7 @@ import type { RateLimit } from "./http/authenticate.ts";
 import { readClientAddress } from "./http/client-address.ts";
 import { type AnyHandler, createRoutes } from "./http/routes.ts";
 import type { Store } from "./store/index.ts";
-import { sweep } from "./sweep.ts";
+import { createSweep } from "./sweep.ts";
 
 export interface ServerOptions {
   /** Closed with the server. */
@@ -74,7 +74,7 @@ export function createServer(options: ServerOptions): IntentlockServer {
   let closing: Promise<void> | undefined;
   return {
     context,
-    sweep: () => sweep(context),
+    sweep: createSweep(context),
     async fetch(request, env) {
       const response = Promise.resolve(app.fetch(request, env as object | undefined));
       underWay.add(response);

@@ -7,18 +7,25 @@ const PAGE = 500;
 /** Windows of rate limits are shorter. */
 const RATE_LIMITS_KEPT_MS = 86_400_000;
 
+/** Plans last for hours: those that nobody closed are looked for this seldom, among those without a call as long. */
+const LOOK_FOR_UNCLOSED_MS = 600_000;
+
 /**
- * What has to be done from time to time, by any one of the servers of a store: ends holds that nobody decided in time,
- * flags plans that are over and were never closed, forgets old counts, sessions and sign-in links.
+ * What has to be done from time to time, by any of the servers of a store: ends holds that nobody decided in time, and,
+ * more seldom, flags plans that are over and were never closed and forgets old counts.
  */
-export async function sweep(context: ServerContext): Promise<void> {
+export function createSweep(context: ServerContext): () => Promise<void> {
   const { store, clock } = context;
-  for (let page = 0; page < MAX_PAGES; page++) {
-    if ((await store.holds.expire(clock())).length < PAGE) break;
-  }
-  await flagUnclosed(context);
-  await store.rateLimits.sweep(clock() - RATE_LIMITS_KEPT_MS);
-  await store.signIn.sweep(clock());
+  let looked = Number.NEGATIVE_INFINITY;
+  return async () => {
+    for (let page = 0; page < MAX_PAGES; page++) {
+      if ((await store.holds.expire(clock())).length < PAGE) break;
+    }
+    if (clock() < looked + LOOK_FOR_UNCLOSED_MS) return;
+    looked = clock();
+    await flagUnclosed(context);
+    await store.rateLimits.sweep(clock() - RATE_LIMITS_KEPT_MS);
+  };
 }
 
 /** A client that was killed, or one that keeps its last entries to itself. */
@@ -29,6 +36,7 @@ async function flagUnclosed({ store, clock, log }: ServerContext): Promise<void>
     const plans: readonly StoredPlan[] = await store.plans.list({
       status: "open",
       flagged: false,
+      idleSince: clock() - LOOK_FOR_UNCLOSED_MS,
       limit: PAGE,
       ...(before && { before }),
     });

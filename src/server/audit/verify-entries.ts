@@ -4,6 +4,7 @@ import {
   type DecisionRecord,
   type OpenedToken,
   openPlanToken,
+  type PublicKey,
   recomputeDecision,
 } from "../../core/index.ts";
 import type { ServerContext } from "../handler.ts";
@@ -35,73 +36,92 @@ export async function verifyEntries(
   plan: KnownPlan,
   entries: readonly AuditEntry[],
 ): Promise<VerifiedEntries> {
-  const publicKeys = await keys.publicKeys();
+  const look: Look = {
+    store,
+    plan,
+    entries,
+    openToken: openTokensOf(plan, store, await keys.publicKeys()),
+    taken: new TakenCalls(plan),
+  };
+  const verdictChecks: (VerdictCheck | null)[] = [];
+  const doubts: Doubt[] = [];
+  let isClosed = plan.status === "closed";
+  for (const entry of entries) {
+    const { seq, event } = entry;
+    const found = await verifyEntry(entry, look);
+    let { problem } = found;
+    if (seq === 0 && event.type !== "plan_signed") problem = "the chain does not begin with the plan";
+    if (isClosed && event.type === "decision") problem = "it was decided after the plan was closed";
+    if (event.type === "closed") isClosed = true;
+    verdictChecks.push(found.verdictCheck ?? null);
+    if (problem !== undefined) doubts.push({ seq, problem });
+  }
+  return { verdictChecks, doubts, taken: look.taken, isClosed };
+}
+
+/** What entries are looked at with. */
+interface Look {
+  readonly store: ServerContext["store"];
+  readonly plan: KnownPlan;
+  readonly entries: readonly AuditEntry[];
+  readonly openToken: (jti: string) => Promise<OpenedToken | undefined>;
+  readonly taken: TakenCalls;
+}
+
+interface Found {
+  readonly verdictCheck?: VerdictCheck;
+  readonly problem?: string;
+}
+
+async function verifyEntry({ seq, event }: AuditEntry, look: Look): Promise<Found> {
+  const { store, plan, entries, openToken, taken } = look;
+  switch (event.type) {
+    case "plan_signed":
+    case "refresh":
+      return (await isIssued(store, plan.id, event.token)) ? {} : { problem: NOT_SIGNED };
+    case "decision": {
+      const token = await openToken(event.jti);
+      const found = verifyDecision(event, { token, taken });
+      const before = (): AuditEntry[] => entries.filter((entry) => entry.seq < seq);
+      const isSound = !event.evidence?.approval || (await isClaimedFor(store, { plan, event, earlier: before() }));
+      taken.add(seq, event, token);
+      if (isSound || found.problem !== undefined) return found;
+      return { verdictCheck: "differs", problem: "its approval was not given, or not claimed, or is used twice" };
+    }
+    case "outcome":
+      return taken.settle(event) ? {} : { problem: "no allowed call waited for this outcome" };
+    case "closed":
+    case "hold":
+    case "approval":
+      return {};
+    default:
+      throw new TypeError(`unknown event ${event satisfies never}`);
+  }
+}
+
+/** The tokens of a plan by their `jti`, each read once; undefined for one that was signed for no plan, or another. */
+function openTokensOf(plan: KnownPlan, store: ServerContext["store"], keys: readonly PublicKey[]): Look["openToken"] {
   const tokens = new Map<string, OpenedToken | undefined>();
-  const openToken = async (jti: string): Promise<OpenedToken | undefined> => {
+  return async (jti) => {
     if (tokens.has(jti)) return tokens.get(jti);
     const stored = jti === "" ? undefined : await store.plans.token(jti);
     const isOwn = stored?.planId === plan.id;
-    const opened = isOwn ? await openPlanToken(stored.token, publicKeys, { audience: plan.agentId }) : undefined;
+    const opened = isOwn ? await openPlanToken(stored.token, keys, { audience: plan.agentId }) : undefined;
     tokens.set(jti, opened);
     return opened;
   };
-  const taken = new TakenCalls(plan);
-  const doubts: Doubt[] = [];
-  const verdictChecks: (VerdictCheck | null)[] = [];
-  let isClosed = plan.status === "closed";
-  for (const { seq, event } of entries) {
-    let verdictCheck: VerdictCheck | null = null;
-    let problem: string | undefined;
-    if (seq === 0 && event.type !== "plan_signed") problem = "the chain does not begin with the plan";
-    switch (event.type) {
-      case "plan_signed":
-      case "refresh":
-        if (!(await isIssued(store, plan.id, event.token)))
-          problem = "its token is not one that was signed for this plan";
-        break;
-      case "decision": {
-        if (isClosed) problem = "it was decided after the plan was closed";
-        const token = await openToken(event.jti);
-        const found = verifyDecision(event, { token, taken });
-        verdictCheck = found.verdictCheck;
-        problem ??= found.problem;
-        if (found.problem === undefined && event.evidence?.approval) {
-          const earlier = entries.filter((entry) => entry.seq < seq);
-          const isClaimed = await isClaimedFor(store, { plan, event, earlier });
-          if (!isClaimed) {
-            verdictCheck = "differs";
-            problem ??= "its approval was not given, or not claimed, or is used twice";
-          }
-        }
-        taken.add(seq, event, token);
-        break;
-      }
-      case "outcome":
-        if (!taken.settle(event)) problem = "no allowed call waited for this outcome";
-        break;
-      case "closed":
-        isClosed = true;
-        break;
-      case "hold":
-      case "approval":
-        break;
-      default:
-        throw new TypeError(`unknown event ${event satisfies never}`);
-    }
-    verdictChecks.push(verdictCheck);
-    if (problem !== undefined) doubts.push({ seq, problem });
-  }
-  return { verdictChecks, doubts, taken, isClosed };
 }
+
+const NOT_SIGNED = "its token is not one that was signed for this plan";
 
 function verifyDecision(
   event: DecisionRecord,
   { token, taken }: { readonly token: OpenedToken | undefined; readonly taken: TakenCalls },
-): { readonly verdictCheck: VerdictCheck; readonly problem?: string } {
+): Found {
   const isMalformed = event.args === undefined && event.digest === undefined && event.verdict === "block";
   // A call that was malformed, or refused for an invalid token, is a block whatever it rested on.
   if (isMalformed) return { verdictCheck: "not_recomputable" };
-  if (!token) return { verdictCheck: "differs", problem: "its token is not one that was signed for this plan" };
+  if (!token) return { verdictCheck: "differs", problem: NOT_SIGNED };
   if (!taken.areIn(event)) return { verdictCheck: "differs", problem: "it counts less than was taken before it" };
   // The key of an old token may be gone, and arguments may have been redacted.
   if (!token.valid || event.args === undefined) return { verdictCheck: "not_recomputable" };

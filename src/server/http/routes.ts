@@ -32,11 +32,13 @@ export function createRoutes(options: RouteOptions): Hono {
     const methods = paths.get(path) ?? [];
     methods.push(endpoint.method, ...(endpoint.method === "GET" ? ["HEAD"] : []));
     paths.set(path, methods);
+    const handler = options.handlers[name];
+    if (!handler) throw new TypeError(`the endpoint ${name} has no handler`);
     const names = listParameters(endpoint.path);
     const route: Route = {
       names,
       endpoint,
-      handler: options.handlers[name],
+      handler,
       options,
       ...(name === "check" && { remembered }),
     };
@@ -56,7 +58,7 @@ interface Route {
   readonly endpoint: AnyEndpoint;
   /** Of the parameters of its path. */
   readonly names: readonly string[];
-  readonly handler: AnyHandler | undefined;
+  readonly handler: AnyHandler;
   readonly options: RouteOptions;
   /** Of the one endpoint that many calls wait for, and that looks at the key again when it writes. */
   readonly remembered?: RememberedKeys;
@@ -78,7 +80,6 @@ async function answer(c: Context, { endpoint, names, handler, options, remembere
       param: (name) => c.req.param(name),
       incoming: findIncoming(c.env),
     });
-    if (!handler) throw new ProblemError("unavailable");
     const request: ApiRequest<unknown, unknown> = {
       caller,
       ...read,

@@ -7,12 +7,16 @@ import {
   aServer,
   aSignBody,
   PUBLIC_URL,
+  ROOT,
   type ServerSetup,
   type ServerUnderTest,
   signedPlan,
 } from "../../../test/servers.ts";
 import { BOB } from "../../../test/store-builders.ts";
+import { CSRF_HEADER } from "../../core/api/index.ts";
 import { generateSigningKey, openPlanToken, verifyChain } from "../../core/index.ts";
+import { writeSessionCookie } from "../people/session-cookie.ts";
+import { createSecret, hashSecret } from "../secret.ts";
 import type { Hold } from "../store/index.ts";
 
 const open: ServerUnderTest[] = [];
@@ -209,6 +213,38 @@ describe("a plan that was revoked", () => {
     expect([(await send(other)).reason, (await send(one)).reason]).toEqual(["plan_revoked", "plan_revoked"]);
     expect((await one.ask("POST", `/v1/plans/${plan.planId}/refresh`)).body.code).toBe("plan_revoked");
     expect((await one.ask("POST", `/v1/plans/${plan.planId}/revoke`, { body: {} })).body.status).toBe("revoked");
+  });
+});
+
+describe("a person who is signed in", () => {
+  async function signedIn(one: ServerUnderTest, email: string): Promise<Record<string, string>> {
+    const [token, csrf] = [createSecret(), createSecret()];
+    const now = one.clock.now();
+    const session = { hash: hashSecret(token), email, csrf, createdAt: now, expiresAt: now + 1e6, lastSeenAt: now };
+    await one.store.signIn.addSession(session);
+    const { publicUrl } = one.server.context;
+    const cookie = writeSessionCookie(token, { publicUrl, maxAgeSeconds: 1000 }).split(";")[0] ?? "";
+    return { cookie, [CSRF_HEADER]: csrf };
+  }
+
+  test("revokes a plan as an administrator, and only with the session's own token", async () => {
+    const one = await start();
+    const path = `/v1/plans/${(await signedPlan(one)).planId}/revoke`;
+    const asBob = await one.ask("POST", path, { apiKey: null, headers: await signedIn(one, BOB), body: {} });
+    expect(asBob.body.code).toBe("forbidden");
+    const { [CSRF_HEADER]: _, ...cookie } = await signedIn(one, ROOT);
+    expect((await one.ask("POST", path, { apiKey: null, headers: cookie, body: {} })).body.code).toBe("forbidden");
+    const headers = await signedIn(one, ROOT);
+    const { status, body } = await one.ask("POST", path, { apiKey: null, headers, body: { reason: "leaked" } });
+    expect([status, body.status, body.reason]).toEqual([200, "revoked", "leaked"]);
+  });
+
+  test("sees their own plans, and all as an administrator", async () => {
+    const one = await start();
+    const { planId } = await signedPlan(one);
+    const see = async (email: string) =>
+      (await one.ask("GET", `/v1/plans/${planId}`, { apiKey: null, headers: await signedIn(one, email) })).status;
+    expect([await see(ROOT), await see(ALICE), await see(BOB)]).toEqual([200, 200, 404]);
   });
 });
 
