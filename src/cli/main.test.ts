@@ -1,9 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { aShell } from "../../test/command-lines.ts";
 import { EXIT } from "./exit-codes.ts";
+
+// Processes, threads and syncs take as long as the machine needs.
+vi.setConfig({ testTimeout: 120_000 });
 
 const MAIN = fileURLToPath(new URL("./main.ts", import.meta.url));
 

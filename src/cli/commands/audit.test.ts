@@ -4,13 +4,16 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { AGENT, KEY } from "../../../test/builders.ts";
 import { aShell, KEY_SET, recordPlan, type Shell, storePlan } from "../../../test/command-lines.ts";
 import { addAgent, NOW_MS } from "../../../test/store-builders.ts";
 import { openOutbox } from "../../gates/outbox/outbox.ts";
 import { openStore } from "../../server/store/index.ts";
 import { EXIT } from "../exit-codes.ts";
+
+// Processes, threads and syncs take as long as the machine needs.
+vi.setConfig({ testTimeout: 120_000 });
 
 /** A shell beside a server's store, or a gate's outbox, of two plans. */
 interface Recorded {

@@ -1,10 +1,13 @@
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { KEY } from "../../../test/builders.ts";
 import { aShell, type Shell, storePlan } from "../../../test/command-lines.ts";
 import { addAgent, NOW_MS } from "../../../test/store-builders.ts";
 import { openStore } from "../../server/store/index.ts";
 import { EXIT } from "../exit-codes.ts";
+
+// Processes, threads and syncs take as long as the machine needs.
+vi.setConfig({ testTimeout: 120_000 });
 
 const ALLOW =
   "version: 1\ndefault: block\nrules:\n  - { id: allow-in-plan, match: { inPlan: true }, decision: allow }\n";

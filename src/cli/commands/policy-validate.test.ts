@@ -42,7 +42,7 @@ describe("policy validate", () => {
     const { code, out } = await shell.run(["policy", "validate", "a.yaml", "b.yaml"]);
     expect({ code, out }).toEqual({
       code: EXIT.negative,
-      out: expect.stringMatching(/^a\.yaml: valid.*\nb\.yaml:1:10: /),
+      out: expect.stringMatching(/^a\.yaml: valid.*\nb\.yaml:1:1: .*\nb\.yaml:1:10: /s),
     });
   });
 

@@ -1,10 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { aShell, type Ended, type Shell } from "../../../test/command-lines.ts";
 import { EXIT } from "../exit-codes.ts";
 import type { Serving } from "../output/print-serving.ts";
+
+// Processes, threads and syncs take as long as the machine needs.
+vi.setConfig({ testTimeout: 120_000 });
 
 const ROOT = "root@acme.dev";
 

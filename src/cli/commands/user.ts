@@ -31,10 +31,15 @@ export function addUserCommands(program: Command, host: CommandHost): void {
 function addUserAdd(user: Command, host: CommandHost): void {
   addCommand<AddOptions>(user, host, {
     usage: "add <email>",
-    summary: "add a person, or replace the roles and groups of one that there is",
+    summary: "add a person, or change one that there is",
+    details: "Roles that are given replace those that there were, and so do groups; what is not given stays.",
     examples: ["user add alice@example.com --role member --group support", "user add bob@example.com --role approver"],
     options: [
-      listOption("--role <role>", `${ROLES.join(", ")}; may be given several times (default: member)`, oneOf(ROLES)),
+      listOption(
+        "--role <role>",
+        `${ROLES.join(", ")}; may be given several times (a new person: member)`,
+        oneOf(ROLES),
+      ),
       listOption("--group <name>", "may be given several times", parseTitle),
       new Option("--name <name>", "what they are called").argParser(parseTitle),
     ],
@@ -42,13 +47,17 @@ function addUserAdd(user: Command, host: CommandHost): void {
     run: ({ args: [email = ""], options, io, withStore }) =>
       withStore(
         async (store) => {
-          const { role: roles = ["member"], group: groups = [], name } = options;
+          const given = readEmail(email);
+          // What is not given stays: nobody loses a role by being added again.
+          const known = await store.people.get(given);
+          const { role: roles = known?.roles ?? ["member"], group: groups = known?.groups ?? [] } = options;
+          const name = options.name ?? known?.name ?? undefined;
           const body = {
             roles: [...new Set(roles)],
             groups: [...new Set(groups)],
             ...(name !== undefined && { name }),
           };
-          const person = await savePerson(createOperator(store, io), { email: readEmail(email), ...body });
+          const person = await savePerson(createOperator(store, io), { email: given, ...body });
           return { value: person, text: `${printable(person.email)} is ${printNames(person.roles)}.\n` };
         },
         { create: true },

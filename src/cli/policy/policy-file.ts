@@ -25,9 +25,10 @@ export async function readPolicyFile(file: string, io: CliIo): Promise<PolicyFil
   }
 }
 
-/** `file:line:column: message`, as editors and compilers write it; one line each. */
+/** `file:line:column: message`, as editors and compilers write it; one line each, from the top. */
 export function printIssues(file: string, issues: readonly Issue[]): string {
   return issues
+    .toSorted((one, other) => (one.line ?? 1) - (other.line ?? 1) || (one.column ?? 1) - (other.column ?? 1))
     .map(({ path, message, line = 1, column = 1 }) => {
       const text = path === "" ? message : `${path}: ${message}`;
       return `${printable(file)}:${line}:${column}: ${printable(text)}\n`;
