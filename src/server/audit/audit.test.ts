@@ -158,6 +158,21 @@ describe("a batch", () => {
     expect((await client.stored()).used).toEqual([4]);
   });
 
+  test("may come to any server, whatever each remembers", async () => {
+    const client = await Client.start();
+    const { server: one } = client;
+    const other = await aServer({ store: one.store, clock: one.clock });
+    for (let i = 0; i < 4; i++) {
+      client.decide({ used: [i] });
+      const entries = client.entries.slice(i === 0 ? 0 : -1);
+      const signature = await signBatch(describeBatch(entries), client.key);
+      const body = { planId: client.plan.planId, entries, signature };
+      const { apiKey } = one.agent;
+      expect((await (i % 2 ? other : one).ask("POST", "/v1/audit", { apiKey, body })).status).toBe(200);
+    }
+    expect(await client.stored()).toMatchObject({ seq: 5, used: [4], flagged: null });
+  });
+
   test("of several at once is stored once", async () => {
     const client = await Client.start();
     for (let i = 0; i < 4; i++) client.decide({ used: [i] });

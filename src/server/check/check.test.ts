@@ -84,6 +84,18 @@ describe("a decision", () => {
     expect(await audit(one, plan.planId)).toMatchObject({ recomputed: 4, problems: [] });
   });
 
+  test("is given back by any server, also by one that has not heard of it", async () => {
+    const one = await start();
+    const other = await aServer({ store: one.store, clock: one.clock });
+    const plan = await signedPlan(one, STEPS);
+    const { apiKey } = one.agent;
+    await check(one, plan);
+    const { body } = await other.ask("POST", "/v1/check", { apiKey, body: aCheckBody(plan) });
+    const outcome = { type: "outcome", planId: plan.planId, decisionSeq: body.decision.seq, status: "aborted" };
+    expect((await one.ask("POST", "/v1/outcomes", { body: { outcome } })).status).toBe(200);
+    expect((await one.store.plans.state(plan.planId))?.used).toEqual([1, 0]);
+  });
+
   test.each(["ok", "failed", "unknown"])("is not given back by the outcome %s", async (status) => {
     const one = await start();
     const plan = await signedPlan(one, STEPS);
