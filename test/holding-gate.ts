@@ -22,7 +22,7 @@ export class HoldingGate implements Gate {
   readonly opened: string[] = [];
   readonly outcomes: Outcome[] = [];
   readonly signs: SignRequest[] = [];
-  readonly #held: readonly string[];
+  #held: readonly string[];
   readonly #holds = new Map<string, TestHold>();
   readonly #calls = new WeakMap<HoldDecision, string>();
   readonly #plans = new Map<string, SignedPlan>();
@@ -34,6 +34,11 @@ export class HoldingGate implements Gate {
   /** What the person says who sees every hold that is open. */
   decide(status: "approved" | "rejected"): void {
     for (const one of this.#holds.values()) if (one.status === "pending") one.status = status;
+  }
+
+  /** The policy changes: no rule holds a call any more. */
+  stopHolding(): void {
+    this.#held = [];
   }
 
   async sign(request: SignRequest): Promise<SignedPlan> {

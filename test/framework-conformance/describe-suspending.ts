@@ -99,7 +99,7 @@ export function describeSuspending(framework: SuspendingFramework): void {
       gate.decide("approved");
       const elsewhere = goOn(mode, { says: true, elsewhere: true, user: "mallory@acme.dev" });
       const { error } = await elsewhere.catch((thrown: unknown) => ({ error: thrown }));
-      expect(error).toMatchObject({ code: "ERR_UNKNOWN_PLAN" });
+      expect((error as Error).message).toContain("There is no such plan of this user");
       expect(pay.runs).toEqual([]);
     });
 
@@ -119,7 +119,7 @@ export function describeSuspending(framework: SuspendingFramework): void {
     test("beside another waits for itself", async () => {
       const calls = [aTestCall(), aTestCall({ id: "call-2", args: { to: "bank" } })];
       const { gate, pay, begin, goOn } = await aRun([{ calls }, DONE]);
-      expect((await begin(mode)).pending).toEqual(framework.tellsFirstAlone ? ["pay"] : ["pay", "pay"]);
+      expect((await begin(mode)).pending).toEqual(framework.tellsOneAlone?.includes(mode) ? ["pay"] : ["pay", "pay"]);
       expect(gate.opened).toHaveLength(2);
       gate.decide("approved");
       const { text } = await goOn(mode, { says: true });

@@ -131,8 +131,8 @@ export function suspendingRun(
     const { tasks } = (await (made.state ?? made.graph).getState(thread as never)) as StateSnapshot;
     return tasks.flatMap(({ interrupts }) => interrupts as never);
   };
-  const step = async (mode: Mode, input: unknown): Promise<SuspendedResult> => {
-    const result = await runInput(made.graph, { mode, input, config: { ...made.config, ...thread } });
+  const step = async (mode: Mode, input: unknown, graph: Graph = made.graph): Promise<SuspendedResult> => {
+    const result = await runInput(graph, { mode, input, config: { ...made.config, ...thread } });
     const pending = (await listPending()).map(({ value }) => value.tool);
     return { ...summarize(model, model, result), pending };
   };
@@ -146,7 +146,8 @@ export function suspendingRun(
       const [first] = pending;
       if (elsewhere && first) made = await make({ planId: first.value.planId, ...(user !== undefined && { user }) });
       const answers = Object.fromEntries(pending.map(({ id }) => [id, { approved: says }]));
-      return await step(mode, new Command({ resume: answers }));
+      // An agent takes a command of its own copy of LangGraph alone, its graph takes any.
+      return await step(mode, new Command({ resume: answers }), made.state);
     },
   };
 }

@@ -59,7 +59,7 @@ describeFramework({
 describeSuspending({
   name: "LangGraph StateGraph",
   undecided: "suspended",
-  tellsFirstAlone: true,
+  tellsOneAlone: ["generate", "stream"],
   suspend: async ({ gate, tools: given, plan, turns, onEvent }) => {
     const model = new ScriptedChatModel(turns.map(toReply));
     const checkpointer = new MemorySaver();

@@ -34,6 +34,6 @@ export interface SuspendingFramework {
   readonly suspend: (options: SuspendOptions) => Promise<SuspendingRun>;
   /** What becomes of a call that is made again while nobody has decided. */
   readonly undecided: "answered" | "suspended";
-  /** Of several calls in one step that wait, the application is told of the first. */
-  readonly tellsFirstAlone?: true;
+  /** Where the application is told of one of the calls in a step that wait, and of the next when that one goes on. */
+  readonly tellsOneAlone?: readonly Mode[];
 }

@@ -2,15 +2,24 @@ import type { AgentConfig } from "@mastra/core/agent";
 import type { MastraModelConfig } from "@mastra/core/llm";
 import type { InputProcessor, ProcessInputStepArgs, ProcessInputStepResult } from "@mastra/core/processors";
 import type { Gate } from "../../gates/gate.ts";
-import { BlockedError, type Planner, type Session, type SessionListener, startSession } from "../../session/index.ts";
+import {
+  BlockedError,
+  type OnHold,
+  type Planner,
+  type Session,
+  type SessionListener,
+  startSession,
+} from "../../session/index.ts";
+import { assertSuspends } from "../../session/open-session.ts";
 import { assertCovered, assertNoNetwork, findGaps, gapOf } from "./coverage.ts";
 import { type AnyTool, describeTools } from "./describe-tool.ts";
+import type { HoldSuspension } from "./held-calls.ts";
 import { lockModel } from "./lock-model.ts";
 import { lockStepTool } from "./lock-step-tool.ts";
 import { planWithModel } from "./plan-with-model.ts";
 import { passHook } from "./run-call.ts";
 import { type Context, type RunIdentity, runsOf } from "./runs.ts";
-import type { ToolContext } from "./tool-context.ts";
+import { saysItResumes, type ToolContext } from "./tool-context.ts";
 
 type Hooks = NonNullable<AgentConfig["hooks"]>;
 type BeforeToolCall = NonNullable<Hooks["beforeToolCall"]>;
@@ -26,6 +35,12 @@ export interface IntentlockAgentOptions {
   /** The agent's own input processors, which come before ours. */
   readonly inputProcessors?: readonly InputProcessor[] | undefined;
   readonly onEvent?: SessionListener | undefined;
+  /**
+   * What becomes of a call that a person has to approve. `wait`, the default: it waits for them in its `execute`.
+   * `suspend`: Mastra suspends it with a {@link HoldSuspension}, and it is checked again when it is resumed. Needs a gate
+   * with a server, and an agent in a `Mastra` with a storage.
+   */
+  readonly onHold?: OnHold | undefined;
   /** The longest wait for a person, in milliseconds. Default: 300,000. */
   readonly holdTimeoutMs?: number | undefined;
 }
@@ -44,6 +59,7 @@ export interface IntentlockAgentConfig {
  * asked. Take a new request context for each task. The plan is made by the agent's model from the task and the tools, never
  * from the thread or from memory.
  *
+ * @throws IntentlockError `ERR_INVALID_OPTIONS` for `onHold: "suspend"` with a gate that can ask nobody
  * @throws in a run: PlanError if there is no valid plan; IntentlockError `ERR_INVALID_OPTIONS` without an identity,
  * `ERR_UNGATED_TOOLS` for tools that the gate cannot see
  *
@@ -67,7 +83,9 @@ export interface IntentlockAgentConfig {
  * await agent.generate(task, { requestContext });
  */
 export function intentlockAgent(options: IntentlockAgentOptions): IntentlockAgentConfig {
-  const { gate, hooks = {}, inputProcessors = [] } = options;
+  const { gate, hooks = {}, inputProcessors = [], onEvent, onHold, holdTimeoutMs } = options;
+  assertSuspends({ gate, onHold });
+  runsOf(gate).goOnWith({ onEvent, onHold, holdTimeoutMs });
   const processor: InputProcessor = {
     id: "intentlock",
     processInputStep: async (step) => await lockStep(step, options),
@@ -96,6 +114,7 @@ async function lockStep(step: ProcessInputStepArgs, options: IntentlockAgentOpti
       tools: await describeTools(lockable),
       ...(!identity.plan && { planner }),
       onEvent: options.onEvent,
+      onHold: options.onHold,
       holdTimeoutMs: options.holdTimeoutMs,
     });
   };
@@ -120,6 +139,8 @@ async function refuseUnlocked(gate: Gate, call: Parameters<BeforeToolCall>[0]): 
   const runs = runsOf(gate);
   if (passHook(tool, args, runs.owns)) return;
   const session = await runs.find(context?.requestContext as Context | undefined);
+  // Elsewhere a call goes on before any step of the model: there is no lock of a step, only that of lockTools.
+  if (saysItResumes(context) && runs.hasResumed(session, tool)) return;
   const callId = context?.toolCallId ?? context?.agent?.toolCallId ?? crypto.randomUUID();
   const detail = "Intentlock's processor has not locked it: give other processors and hooks to intentlockAgent";
   const result = await session.run(

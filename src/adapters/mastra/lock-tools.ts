@@ -63,6 +63,7 @@ function lockSet(tools: object, options: LockToolsOptions): object {
 
 function lockTool(name: string, tool: AnyTool, { session, gate }: LockToolsOptions): AnyTool {
   const original = Reflect.get(tool, "execute") as Execute;
+  if (gate) runsOf(gate).noteLocked(name);
   const execute: Execute = async (args, context) => {
     const call = { name, tool, args, context };
     // Without the fingerprint where a run has begun with another layer's description of the tool, made for its model.

@@ -5,6 +5,7 @@ import { unwrapResult } from "../../session/blocked-error.ts";
 import type { Session } from "../../session/index.ts";
 import { nameNested, type RunningCall } from "../../session/nested-call.ts";
 import { type AnyTool, parseArgs } from "./describe-tool.ts";
+import { forgetHeld, isDeclined, isHeld, suspendHeld, takeAnswer } from "./held-calls.ts";
 import { takeModelCall } from "./model-calls.ts";
 import { findSuspended, forgetSuspended, keepSuspended } from "./suspended-calls.ts";
 import { isSuspension, runSuspendable, saysItResumes, type ToolContext } from "./tool-context.ts";
@@ -62,11 +63,15 @@ export async function runCall(call: ToolCall, execute: (args: JsonObject) => unk
   };
   // A model can write resumeData into the arguments of a call that it makes, and Mastra takes it for a person's.
   const isFresh = callId !== undefined && takeModelCall(session, callId);
-  const isForged = isResumed && (isFresh || !session.hasSuspended(sessionCall));
+  const goesOn = isResumed && !isFresh && session.hasSuspended(sessionCall);
+  const isWaiting = isResumed && !isFresh && !goesOn && (await isHeld(session, origin, sessionCall));
+  const refusal =
+    isResumed && refuseResumed({ isKnown: goesOn || isWaiting, isDeclined: isWaiting && isDeclined(context) });
+  if (isWaiting) takeAnswer(context);
   const outer = admitted.getStore();
   const admit = { session, callId: sessionCall.callId, name, isTaken: !isOuter, isHooked: false, outer, nested: 0 };
   const result = await session.run(
-    isForged ? { ...sessionCall, refusal: FORGED } : sessionCall,
+    refusal ? { ...sessionCall, refusal } : sessionCall,
     async (checked) =>
       await runSuspendable(context, () => admitted.run({ ...admit, args: checked }, () => execute(checked))),
     { isSuspension, keepsResults: false },
@@ -75,6 +80,11 @@ export async function runCall(call: ToolCall, execute: (args: JsonObject) => unk
     keepSuspended(session, origin, sessionCall);
     return result.error.finish();
   }
+  if (result.isError && result.hold) {
+    const suspended = suspendHeld(call, origin, result.hold);
+    if (suspended) return await suspended.ending;
+  }
+  forgetHeld(session, origin);
   const isBlocked = result.isError && !("error" in result);
   if (earlier && !isBlocked) forgetSuspended(session, origin);
   return unwrapResult(result);
@@ -89,6 +99,12 @@ export function passHook(name: string, args: unknown, owns: (session: Session) =
 }
 
 const FORGED = { reason: "invalid_args", detail: "they resume a call that nobody has suspended" } as const;
+const DECLINED = { reason: "hold_rejected", detail: "the application has declined it" } as const;
+
+function refuseResumed({ isKnown, isDeclined }: { readonly isKnown: boolean; readonly isDeclined: boolean }) {
+  if (!isKnown) return FORGED;
+  return isDeclined ? DECLINED : undefined;
+}
 
 /** A tool that two layers have locked is checked once, by the outer: what it calls itself is another call. */
 function takeAdmission({ session, name, args }: ToolCall): Admitted | undefined {

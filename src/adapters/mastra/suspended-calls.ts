@@ -18,12 +18,12 @@ const suspendedCalls = new WeakMap<Session, Map<string, SuspendedCall>>();
 
 /** The call that was suspended, if this one can be the same. Only a tool that suspends its call puts one here. */
 export function findSuspended(session: Session, origin: CallOrigin): SuspendedCall | undefined {
-  const key = keyOf(origin);
+  const key = nameOrigin(origin);
   return key === undefined ? undefined : suspendedCalls.get(session)?.get(key);
 }
 
 export function keepSuspended(session: Session, origin: CallOrigin, { callId, replayKey }: SuspendedCall): void {
-  const key = keyOf(origin);
+  const key = nameOrigin(origin);
   if (key === undefined) return;
   const calls = suspendedCalls.get(session) ?? new Map<string, SuspendedCall>();
   suspendedCalls.set(session, calls);
@@ -31,11 +31,11 @@ export function keepSuspended(session: Session, origin: CallOrigin, { callId, re
 }
 
 export function forgetSuspended(session: Session, origin: CallOrigin): void {
-  suspendedCalls.get(session)?.delete(keyOf(origin) ?? "");
+  suspendedCalls.get(session)?.delete(nameOrigin(origin) ?? "");
 }
 
 /** A workflow has no ids for its calls: there, the same arguments in the same run are the same call. */
-function keyOf({ name, callId, runId, args }: CallOrigin): string | undefined {
+export function nameOrigin({ name, callId, runId, args }: CallOrigin): string | undefined {
   if (callId !== undefined) return JSON.stringify([name, callId]);
   try {
     return JSON.stringify([name, runId ?? null, args]);

@@ -9,9 +9,9 @@ export interface ToolContext extends Suspendable {
   workflow?: Suspendable & { readonly runId?: string };
 }
 
-interface Suspendable {
+export interface Suspendable {
   suspend?: (...parts: unknown[]) => unknown;
-  readonly resumeData?: unknown;
+  resumeData?: unknown;
 }
 
 /** Thrown in place of what a tool gives that has suspended its call. */
@@ -56,6 +56,7 @@ export async function runSuspendable(context: ToolContext | undefined, run: () =
   }
 }
 
-function listHolders(context: ToolContext | undefined): Suspendable[] {
+/** A context and its parts, any of which may suspend the call. */
+export function listHolders(context: ToolContext | undefined): Suspendable[] {
   return [context, context?.agent, context?.workflow].filter((holder) => holder !== undefined);
 }
