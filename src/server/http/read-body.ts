@@ -60,7 +60,10 @@ function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Uint
       }
     };
     incoming.on("data", onData);
-    incoming.once("end", () => resolve(bytes.join()));
+    incoming.once("end", () => {
+      incoming.off("close", onGone);
+      resolve(bytes.join());
+    });
     incoming.once("error", onGone);
     // Before its end: whoever sent it is gone.
     incoming.once("close", onGone);
