@@ -1,5 +1,6 @@
 import { answersCall, endpoints, outcomeSchema } from "../core/api/index.ts";
 import { isNamed } from "../core/call.ts";
+import { type CallSnapshot, snapshotCall } from "../core/decided-call.ts";
 import { type Decision, type HoldDecision, IntentlockError } from "../core/index.ts";
 import { blockDecision, nameCall } from "../core/verdict.ts";
 import type {
@@ -12,7 +13,7 @@ import type {
   SignedPlan,
   SignRequest,
 } from "./gate.ts";
-import { type Snapshot, snapshotCall } from "./local-decision.ts";
+import { nodeSha256 } from "./node-sha256.ts";
 import { toGateError } from "./remote/gate-error.ts";
 import { HeldCalls } from "./remote/held-calls.ts";
 import { Leases } from "./remote/leases.ts";
@@ -151,7 +152,7 @@ export class HttpGate implements Gate {
 
   async #ask(plan: SignedPlan, given: GateCall, peek: boolean): Promise<Decision> {
     const started = performance.now();
-    const call = snapshotCall(given);
+    const call = snapshotCall(given, nodeSha256);
     // Whatever a caller takes for a plan.
     const { planId = "", token = "" } = (plan ?? {}) as Partial<SignedPlan>;
     try {
@@ -185,7 +186,7 @@ function toSigned({ planId, plan, token, expiresAt }: SignedPlan): SignedPlan {
 }
 
 /** What cannot travel as it is goes as a call that is not well-formed: the server decides so, and has it on record. */
-function toWire(call: Snapshot, { approval, refusal }: GateCall): GateCall {
+function toWire(call: CallSnapshot, { approval, refusal }: GateCall): GateCall {
   const { callId, tool, args, fingerprint, digest } = call;
   const more = { ...(typeof approval === "string" && { approval }), ...(refusal && { refusal }) };
   if (!isNamed({ callId, tool, fingerprint }))

@@ -1,19 +1,14 @@
-import { isNamed } from "../core/call.ts";
+import { type CallSnapshot, describeDecision, overruleDecision, snapshotCall } from "../core/decided-call.ts";
 import {
   type AllowDecision,
   type Approval,
   type BlockDecision,
-  type Call,
   check,
   type Decision,
-  type DecisionRecord,
-  digestCall,
   type Evidence,
   IntentlockError,
-  MAX_ARGS_BYTES,
   type OpenedToken,
 } from "../core/index.ts";
-import { freezeJson } from "../core/json.ts";
 import { type Block, blockDecision, nameCall } from "../core/verdict.ts";
 import type { GateCall } from "./gate.ts";
 import type { LocalLedger } from "./local-ledger.ts";
@@ -41,7 +36,7 @@ interface DecideOptions {
 /** Decides about a call of a plan; between the look at the counts and the reservation nothing else runs. */
 export async function decideLocally(state: PlanState, given: GateCall, options: DecideOptions): Promise<Decision> {
   const { opened, now, ledger, reserve, elapsedUs } = options;
-  const call = snapshotCall(given);
+  const call = snapshotCall(given, nodeSha256);
   const email = opened.valid ? opened.claims.sub : "";
   const budget = opened.valid ? opened.claims.budget : undefined;
   const read = budget && { ledger: ledger.read(state.spent, email, now) };
@@ -67,42 +62,16 @@ export async function decideLocally(state: PlanState, given: GateCall, options: 
   }
 }
 
-/** The call, read once, its arguments frozen. Without a digest it is not well-formed, and `check()` says what is wrong. */
-export interface Snapshot extends Call {
-  readonly digest?: string;
-}
-
-export function snapshotCall(given: GateCall): Snapshot {
-  let call: Snapshot = { callId: "", tool: "", args: undefined };
-  try {
-    const { callId, tool, args, fingerprint } = given;
-    call = { callId, tool, args, ...(fingerprint !== undefined && { fingerprint }) };
-    // What is recorded of it would be another call.
-    if (!isNamed({ callId, tool, fingerprint })) return call;
-    const frozen = freezeJson(args, MAX_ARGS_BYTES);
-    return { ...call, args: frozen, digest: digestCall({ tool, args: frozen }, nodeSha256) };
-  } catch {
-    return call;
-  }
-}
-
-/** The block that a call gets whatever `check()` said: it only ever turns an allow or a hold into a block. */
+/** The block that a call gets whatever `check()` said, also where there is nobody to ask about a hold. */
 function overrule(
   checked: Decision,
-  { digest }: Snapshot,
+  call: CallSnapshot,
   { refusal, holds }: Pick<DecideOptions, "refusal" | "holds">,
 ): BlockDecision | undefined {
-  if (refusal) return blockDecision(checked, refusal);
-  if (checked.verdict === "block") return undefined;
-  if (digest === undefined) {
-    // Arguments that were not JSON at the first reading and are at the second.
-    return blockDecision(checked, { reason: "invalid_call", stage: "parse", detail: "the arguments cannot be read" });
-  }
-  if (checked.verdict === "hold" && !holds) {
-    const detail = "a rule of the policy wants a person to approve it";
-    return blockDecision(checked, { reason: "hold_requires_server", stage: "gate", detail, step: checked.step });
-  }
-  return undefined;
+  const overruled = overruleDecision(checked, call, refusal);
+  if (overruled || checked.verdict !== "hold" || holds) return overruled;
+  const detail = "a rule of the policy wants a person to approve it";
+  return blockDecision(checked, { reason: "hold_requires_server", stage: "gate", detail, step: checked.step });
 }
 
 function describeFailedWrite(error: unknown): Block {
@@ -127,40 +96,6 @@ function take(
       used[step] = (used[step] ?? 0) - 1;
       credit();
     },
-  };
-}
-
-function describeDecision(
-  opened: OpenedToken,
-  call: Snapshot,
-  rest: {
-    readonly used: readonly number[];
-    readonly now: number;
-    readonly evidence: Evidence | undefined;
-    readonly checked: Decision;
-    readonly answer: BlockDecision | undefined;
-    readonly redact: boolean;
-  },
-): DecisionRecord {
-  const { used, now, evidence, checked, answer, redact } = rest;
-  return {
-    // In the order of canonical JSON, see chainEntry().
-    ...(answer && { answer: answer.reason }),
-    ...(call.digest !== undefined && !redact && { args: call.args }),
-    // As the decision names them: those of the call may be anything.
-    callId: checked.callId,
-    ...(call.digest !== undefined && { digest: call.digest }),
-    ...(evidence && { evidence }),
-    ...(call.digest !== undefined && call.fingerprint !== undefined && { fingerprint: call.fingerprint }),
-    jti: opened.valid ? opened.claims.jti : "",
-    now,
-    ...(checked.verdict === "block" && { reason: checked.reason }),
-    ...(checked.rule !== undefined && { rule: checked.rule }),
-    ...(checked.step !== undefined && { step: checked.step }),
-    tool: checked.tool,
-    type: "decision",
-    used,
-    verdict: checked.verdict,
   };
 }
 
