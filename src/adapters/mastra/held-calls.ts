@@ -22,8 +22,13 @@ const heldCalls = new WeakMap<Session, Set<string>>();
  */
 export async function isHeld(session: Session, origin: CallOrigin, call: SessionCall): Promise<boolean> {
   if (session.onHold !== "suspend") return false;
-  if (heldCalls.get(session)?.has(nameOrigin(origin) ?? "")) return true;
+  if (wasHeld(session, origin)) return true;
   return (await session.peek(call)).verdict === "hold";
+}
+
+/** Whether this process has suspended the call because a person has to approve it. */
+export function wasHeld(session: Session, origin: CallOrigin): boolean {
+  return heldCalls.get(session)?.has(nameOrigin(origin) ?? "") === true;
 }
 
 export function forgetHeld(session: Session, origin: CallOrigin): void {

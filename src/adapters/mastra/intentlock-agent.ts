@@ -13,7 +13,7 @@ import {
 import { assertSuspends } from "../../session/open-session.ts";
 import { assertCovered, assertNoNetwork, findGaps, gapOf } from "./coverage.ts";
 import { type AnyTool, describeTools } from "./describe-tool.ts";
-import type { HoldSuspension } from "./held-calls.ts";
+import { type HoldSuspension, wasHeld } from "./held-calls.ts";
 import { lockModel } from "./lock-model.ts";
 import { lockStepTool } from "./lock-step-tool.ts";
 import { planWithModel } from "./plan-with-model.ts";
@@ -139,9 +139,10 @@ async function refuseUnlocked(gate: Gate, call: Parameters<BeforeToolCall>[0]): 
   const runs = runsOf(gate);
   if (passHook(tool, args, runs.owns)) return;
   const session = await runs.find(context?.requestContext as Context | undefined);
-  // Elsewhere a call goes on before any step of the model: there is no lock of a step, only that of lockTools.
-  if (saysItResumes(context) && runs.hasResumed(session, tool)) return;
   const callId = context?.toolCallId ?? context?.agent?.toolCallId ?? crypto.randomUUID();
+  // In an agent that was made anew, a call goes on before any step of its model: the one lock there is that of lockTools.
+  const isHeld = runs.hasResumed(session) || wasHeld(session, { name: tool, callId, runId: undefined, args });
+  if (isHeld && saysItResumes(context) && runs.hasLocked(tool)) return;
   const detail = "Intentlock's processor has not locked it: give other processors and hooks to intentlockAgent";
   const result = await session.run(
     { callId, tool, args, refusal: { reason: "unknown_tool", detail } },

@@ -66,9 +66,14 @@ class Runs {
     this.#lockedNames.add(name);
   }
 
-  /** Whether a session is that of a run which another process began, and the tool has a lock of its own. */
-  hasResumed(session: Session, tool: string): boolean {
-    return this.#resumed.has(session) && this.#lockedNames.has(tool);
+  /** Whether `lockTools` has locked a tool of this name. */
+  hasLocked(name: string): boolean {
+    return this.#lockedNames.has(name);
+  }
+
+  /** Whether another process began the run of a session. */
+  hasResumed(session: Session): boolean {
+    return this.#resumed.has(session);
   }
 
   /** Whether a session is that of a run under this gate. */
