@@ -53,6 +53,7 @@ const aiSdk: Story = ({ gate, run }) => {
     goOn: async (other) => {
       const locked = await withIntentlock(tools, { ...common, gate: other, resume: planId });
       await generateText({ ...locked.settings, ...settings, messages });
+      return JSON.stringify(model.doGenerateCalls.at(-1)?.prompt);
     },
   };
 };
@@ -104,7 +105,10 @@ const mastra: Story = ({ gate, run }) => {
       const result = await make(gate).generate("go", { requestContext });
       runId = result.runId ?? "";
     },
-    goOn: async (other) => await make(other).resumeGenerate({ approved: true }, { runId, toolCallId: "pay-1" }),
+    goOn: async (other) => {
+      await make(other).resumeGenerate({ approved: true }, { runId, toolCallId: "pay-1" });
+      return model.doGenerateCalls.at(-1)?.prompt ?? model.doStreamCalls.at(-1)?.prompt;
+    },
   };
 };
 
@@ -128,7 +132,8 @@ describe.each(Object.entries(GATES))("a call that waits for a person of a server
   const places = ["another process", "the same process"] as const;
   const rows = stories.flatMap(([name, story]) => places.map((place) => [name, place, story] as const));
 
-  test.each(rows)("goes on, and runs once: %s, in %s", async (_name, place, story) => {
+  /** A run that waits, and its hold. */
+  async function begun(place: (typeof places)[number], story: Story) {
     const approvers = { roles: ["approver"] } as const;
     const rule = aRule({ id: "hold-pay", match: { tool: "pay" }, decision: "hold", approvers });
     const under = await aServer({ policy: aPolicy(rule, aRule()) });
@@ -148,11 +153,31 @@ describe.each(Object.entries(GATES))("a call that waits for a person of a server
     expect(runs).toEqual([]);
     const holds = await under.store.holds.list({ agentId: under.agent.agentId });
     expect(holds).toMatchObject([{ tool: "pay", args: ARGS, status: "pending" }]);
-    await approveHold(under, holds[0]?.id ?? "");
-    await goOn(other);
+    return { under, runs, holdId: holds[0]?.id ?? "", goOn: async () => await goOn(other) };
+  }
+
+  test.each(rows)("goes on, and runs once: %s, in %s", async (_name, place, story) => {
+    const { under, runs, holdId, goOn } = await begun(place, story);
+    await approveHold(under, holdId);
+    await goOn();
     expect(runs).toEqual([ARGS]);
     // Whoever says so once more: the approval is used up.
-    await goOn(other).catch(() => undefined);
+    await goOn().catch(() => undefined);
     expect(runs).toEqual([ARGS]);
+  });
+
+  test("is asked about again when nobody has decided in time, and does not run until then", async () => {
+    const { under, runs, goOn } = await begun("another process", aiSdk);
+    under.clock.advance(301);
+    expect(await goOn()).toContain("Held by Intentlock");
+    const holds = await under.store.holds.list({ agentId: under.agent.agentId });
+    expect([runs, holds.length]).toEqual([[], 2]);
+  });
+
+  test("is over for a session that goes on itself when nobody has decided in time", async () => {
+    const { under, runs, goOn } = await begun("the same process", mastra);
+    under.clock.advance(301);
+    expect(JSON.stringify(await goOn())).toContain("Blocked by Intentlock (hold_timeout)");
+    expect(runs).toEqual([]);
   });
 });

@@ -68,6 +68,24 @@ export async function awaitHold(
   }
 }
 
+/** What has become of a hold by now. One that still waits, or that cannot be asked about, is not over. */
+export async function lookAtHold(
+  client: ServerClient,
+  holdId: string,
+): Promise<{ readonly opened: OpenedHold; readonly isOver: boolean }> {
+  try {
+    const answer = await client.ask(endpoints.getHold, { params: { holdId }, query: {}, isRepeatable: true });
+    const { status, expiresAt } = answer;
+    if (status === "pending") return { opened: { status, holdId, expiresAt }, isOver: false };
+    const resolution = readAnswer(answer);
+    if (resolution.status !== "timeout") return { opened: resolution, isOver: true };
+    const detail = "nobody decided in time";
+    return { opened: { status: "blocked", reason: "hold_timeout", detail }, isOver: true };
+  } catch (error) {
+    return { opened: toResolution(error), isOver: false };
+  }
+}
+
 function readAnswer(answer: HoldAnswer): HoldResolution {
   switch (answer.status) {
     case "approved": {

@@ -1,7 +1,7 @@
 import type { OpenHold } from "../../core/api/index.ts";
 import { type HoldDecision, IntentlockError } from "../../core/index.ts";
 import type { HoldResolution, OpenedHold } from "../gate.ts";
-import { awaitHold, openHold, type WaitOptions } from "./await-hold.ts";
+import { awaitHold, lookAtHold, openHold, type WaitOptions } from "./await-hold.ts";
 import type { ServerClient } from "./server-client.ts";
 
 /** What a person was asked about before. */
@@ -40,8 +40,13 @@ export class HeldCalls {
    */
   async open(hold: HoldDecision, prepare: Prepare): Promise<OpenedHold> {
     const earlier = this.#takeEarlier(hold);
-    const opened = earlier ? await this.#look(earlier) : await this.#ask(hold, prepare);
-    if (opened.status === "pending") this.#remember(hold, opened);
+    if (!earlier) {
+      const asked = await this.#ask(hold, prepare);
+      if (asked.status === "pending") this.#remember(hold, asked);
+      return asked;
+    }
+    const { opened, isOver } = await lookAtHold(this.#client, earlier.holdId);
+    if (!isOver) this.#remember(hold, earlier);
     return opened;
   }
 
@@ -61,12 +66,6 @@ export class HeldCalls {
     }
     const problem = await prepare();
     return problem ?? (await openHold(this.#client, { planId, decisionSeq, args: this.#args.get(hold) }, signal));
-  }
-
-  async #look({ holdId, expiresAt }: PendingHold): Promise<OpenedHold> {
-    const resolution = await awaitHold(this.#client, holdId, { timeoutMs: 1 });
-    if (resolution.status !== "timeout") return resolution;
-    return { status: "pending", holdId, expiresAt };
   }
 
   #takeEarlier({ planId, digest, tool }: HoldDecision): PendingHold | undefined {
