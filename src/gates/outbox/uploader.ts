@@ -8,7 +8,10 @@ import type { WorkerLink } from "./worker-link.ts";
 /** A piece of one plan's chain, on its way to a server. */
 export interface UploadBatch {
   readonly planId: string;
+  /** Parsed when they are asked for. */
   readonly entries: readonly AuditEntry[];
+  /** The same as JSON texts, as they are stored. */
+  readonly bodies: readonly string[];
   /** Where the chain stands before the first entry. */
   readonly from: ChainHead;
   /** Where it stands after the last. */
@@ -293,7 +296,10 @@ function isForGood(status: number | undefined): boolean {
 function toBatch({ planId, clientKey, from, prev, head, bodies }: TakenBatch): UploadBatch {
   return {
     planId,
-    entries: bodies.map((body) => JSON.parse(body) as AuditEntry),
+    get entries() {
+      return bodies.map((body) => JSON.parse(body) as AuditEntry);
+    },
+    bodies,
     from: { planId, seq: from, prev },
     to: { planId, seq: from + bodies.length, prev: head },
     ...(clientKey !== null && { clientKey: JSON.parse(clientKey) as PrivateKey }),

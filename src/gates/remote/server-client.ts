@@ -30,6 +30,8 @@ export interface ServerClientOptions {
 export interface Ask<Body, Query> {
   readonly params?: Readonly<Record<string, string>>;
   readonly body?: Body;
+  /** The body as JSON text, instead. */
+  readonly text?: string;
   readonly query?: Query;
   readonly signal?: AbortSignal | undefined;
   /** Instead of the client's own. */
@@ -86,9 +88,10 @@ export class ServerClient {
 
   async #askOnce<Body, Answer, Query>(
     endpoint: Endpoint<Body, Answer, Query>,
-    { params = {}, body, query, signal, timeoutMs = this.#timeoutMs }: Ask<Body, Query>,
+    { params = {}, body, text: given, query, signal, timeoutMs = this.#timeoutMs }: Ask<Body, Query>,
   ): Promise<Answer> {
     const { method, path, answers } = endpoint;
+    const json = given ?? (body === undefined ? undefined : JSON.stringify(body));
     const search = query === undefined ? "" : `?${new URLSearchParams(toTexts(query))}`;
     const timeout = AbortSignal.timeout(timeoutMs);
     const ended = signal ? AbortSignal.any([signal, timeout]) : timeout;
@@ -97,9 +100,9 @@ export class ServerClient {
       headers: {
         accept: `application/json, ${PROBLEM_MEDIA_TYPE}`,
         authorization: `Bearer ${this.#apiKey}`,
-        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(json !== undefined && { "content-type": "application/json" }),
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(json !== undefined && { body: json }),
       // A redirect would take the key to wherever it leads.
       redirect: "error",
       signal: ended,

@@ -1,6 +1,5 @@
 import { endpoints } from "../../core/api/index.ts";
-import { describeBatch, openReceipt, type SigningKey, signBatch } from "../../core/index.ts";
-import { nodeSha256 } from "../node-sha256.ts";
+import { openReceipt, type SigningKey, signBatch } from "../../core/index.ts";
 import { type UploadBatch, UploadError } from "../outbox/index.ts";
 import type { KeySet } from "./key-set.ts";
 import type { ServerClient } from "./server-client.ts";
@@ -24,13 +23,17 @@ export async function uploadBatch(
   batch: UploadBatch,
   signal: AbortSignal,
 ): Promise<string> {
-  const { planId, entries, to, clientKey } = batch;
+  const { planId, bodies, from, to, clientKey } = batch;
   if (!clientKey) throw new UploadError("The plan's key is not there to sign its entries with", { status: 400 });
   const { d: _, ...publicKey } = clientKey;
   const key: SigningKey = { kid: clientKey.kid, privateKey: clientKey, publicKey };
   try {
-    const signature = await signBatch(describeBatch(entries, nodeSha256), key);
-    const { receipt } = await client.ask(endpoints.uploadAudit, { body: { planId, entries, signature }, signal });
+    // By the digests that were made when they were written: the server makes them again.
+    const described = { planId, from: from.seq, count: bodies.length, prev: from.prev, head: to.prev ?? "" };
+    const signature = await signBatch(described, key);
+    // The texts go as they are, neither parsed nor printed here: this runs beside the decisions.
+    const text = `{"entries":[${bodies.join(",")}],"planId":${JSON.stringify(planId)},"signature":"${signature}"}`;
+    const { receipt } = await client.ask(endpoints.uploadAudit, { text, signal });
     const opened = await keys.open((known) => openReceipt(receipt, known, { audience: agent }));
     if (!opened.valid) throw new UploadError(`The server's receipt is not valid: ${opened.detail}`);
     const { claims } = opened;
