@@ -173,4 +173,11 @@ describe.each(Object.entries(GATES))("a call that waits for a person of a server
     const holds = await under.store.holds.list({ agentId: under.agent.agentId });
     expect([runs, holds.length]).toEqual([[], 2]);
   });
+
+  test("is over for a session that goes on itself when nobody has decided in time", async () => {
+    const { under, runs, goOn } = await begun("the same process", mastra);
+    under.clock.advance(301);
+    expect(JSON.stringify(await goOn())).toContain("Blocked by Intentlock (hold_timeout)");
+    expect(runs).toEqual([]);
+  });
 });
