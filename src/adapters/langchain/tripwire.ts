@@ -46,15 +46,19 @@ function setTripwire(tripwire: Tripwire): void {
 }
 
 const perCall = new Tripwire();
-/** LangChain's own context as it was before a tripwire was set in it, by the one with the tripwire. */
-const before = new WeakMap<object, unknown>();
+/** In a context with a tripwire: LangChain's own as it was before. A copy that somebody makes has the mark of another. */
+const before = Symbol("before the tripwire");
+
+interface MarkedContext {
+  [before]?: { readonly outside: unknown; readonly of: object };
+}
 
 /** Calls tools for a model: those that are not locked are stopped, and nothing outside of this work notices. */
 export function runWithTripwire<T>(work: () => Promise<T>): Promise<T> {
   const context = langchain.AsyncLocalStorageProviderSingleton.getInstance();
   const outside: unknown = context.getStore();
-  const inside = withTripwire(outside);
-  before.set(inside, outside);
+  const inside: MarkedContext & object = withTripwire(outside);
+  inside[before] = { outside, of: inside };
   return context.run(inside as never, () => runOutsideTools(work)) as Promise<T>;
 }
 
@@ -81,9 +85,10 @@ function setApart(outside: unknown): object {
 /** Runs a locked tool without the tripwire around it, unless somebody else has changed the context since. */
 export function runWithoutTripwire<T>(work: () => T): T {
   const context = langchain.AsyncLocalStorageProviderSingleton.getInstance();
-  const inside: unknown = context.getStore();
-  if (typeof inside !== "object" || inside === null || !before.has(inside)) return work();
-  return context.run(before.get(inside) as never, work as never) as T;
+  const inside = context.getStore() as (MarkedContext & object) | undefined;
+  const mark = inside?.[before];
+  if (!mark || mark.of !== inside) return work();
+  return context.run(mark.outside as never, work as never) as T;
 }
 
 /** Whether it was a tripwire that stopped a tool. */
