@@ -291,6 +291,15 @@ describe.each(worlds)("holds through %s", (_name, makeWorld) => {
       await expect(second).rejects.toMatchObject({ code: "ERR_PLAN_HELD" });
     });
 
+    test("a process that waits for nobody lets go of the plan", async () => {
+      const { under, makeGate, planId, holdId } = await suspended();
+      const second = await resumeSession({ gate: await makeGate(), planId, tools, onHold: "suspend" });
+      expect(await second.run(aSessionCall(), () => "sent")).toMatchObject({ hold: { holdId } });
+      const third = await resumeSession({ gate: await makeGate(), planId, tools, onHold: "suspend" });
+      await decide(under, BOB, holdId);
+      expect(await third.run(aSessionCall(), () => "sent")).toMatchObject({ content: "sent" });
+    });
+
     test("nobody goes on with the plan of another agent", async () => {
       const { under, makeGate, planId } = await suspended();
       const other = await anAgent(under.store, { policy: POLICY });

@@ -91,7 +91,10 @@ export class HttpGate implements Gate {
 
   /** @throws IntentlockError `ERR_HOLD` for a decision that this gate has not given */
   async openHold(hold: HoldDecision): Promise<OpenedHold> {
-    return await this.#held.open(hold, async () => undefined);
+    const opened = await this.#held.open(hold, async () => undefined);
+    // The run may end here: it goes on wherever the person's answer finds it.
+    if (opened.status === "pending") await this.#leases.release(hold.planId);
+    return opened;
   }
 
   /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_PLAN_EXPIRED`, `ERR_PLAN_REVOKED`, `ERR_PLAN_HELD` if somebody else works on it; ServerError */

@@ -168,7 +168,10 @@ export class HybridGate implements Gate {
 
   /** @throws IntentlockError `ERR_HOLD` for a decision that this gate has not given */
   async openHold(hold: HoldDecision): Promise<OpenedHold> {
-    return await this.#held.open(hold, () => this.#flush(hold, FLUSH_MS));
+    const opened = await this.#held.open(hold, () => this.#flush(hold, FLUSH_MS));
+    // The run may end here: it goes on wherever the person's answer finds it.
+    if (opened.status === "pending") await this.#leases.release(hold.planId);
+    return opened;
   }
 
   /**

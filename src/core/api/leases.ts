@@ -12,6 +12,11 @@ export interface LeaseBody {
   readonly holder: string;
 }
 
+export interface LeasePlanBody extends LeaseBody {
+  /** Gives the lease back: whoever comes next gets it at once. */
+  readonly release?: true;
+}
+
 export interface LeaseAnswer {
   /** Milliseconds since the epoch. Asked again before, the lease goes on. */
   readonly leaseUntil: number;
@@ -50,7 +55,10 @@ export interface ResumedPlanAnswer extends SignedPlanAnswer, LeaseAnswer {
 const lease = { leaseUntil: momentSchema };
 const holder = z.string().min(1).max(200);
 
-export const leaseBodySchema: z.ZodType<LeaseBody> = closedObject({ holder });
+export const leaseBodySchema: z.ZodType<LeasePlanBody> = closedObject({
+  holder,
+  release: z.literal(true).exactOptional(),
+});
 
 export const leaseAnswerSchema: z.ZodType<LeaseAnswer> = z.object(lease);
 
@@ -82,13 +90,13 @@ export const resumedPlanAnswerSchema: z.ZodType<ResumedPlanAnswer> = z.object({
 
 /** Working on a plan alone, and going on with one. */
 export const leaseEndpoints: {
-  readonly leasePlan: Endpoint<LeaseBody, LeaseAnswer>;
+  readonly leasePlan: Endpoint<LeasePlanBody, LeaseAnswer>;
   readonly resumePlan: Endpoint<ResumePlanBody, ResumedPlanAnswer>;
 } = {
   leasePlan: {
     method: "POST",
     path: "/v1/plans/{planId}/lease",
-    summary: "Makes one process the only one that works on a plan, for a while",
+    summary: "Makes one process the only one that works on a plan, for a while, or gives that back",
     auth: ["agent"],
     body: leaseBodySchema,
     answers: { 200: leaseAnswerSchema },

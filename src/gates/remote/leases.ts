@@ -24,6 +24,17 @@ export class Leases {
     this.#timers.set(planId, setInterval(() => void renew(), renewMs).unref());
   }
 
+  /** Gives a lease back, as far as this gate has it: somebody else may go on with the plan. */
+  async release(planId: string): Promise<void> {
+    if (!this.#timers.has(planId)) return;
+    this.drop(planId);
+    const body = { holder: this.holder, release: true } as const;
+    // It ends by itself soon.
+    await this.#client
+      .ask(endpoints.leasePlan, { params: { planId }, body, isRepeatable: true })
+      .catch(() => undefined);
+  }
+
   drop(planId: string): void {
     clearInterval(this.#timers.get(planId));
     this.#timers.delete(planId);

@@ -311,6 +311,16 @@ test("a sweep ends holds that nobody decided, and flags plans that nobody closed
 });
 
 describe("a lease", () => {
+  test("is given back by its holder, and by nobody else", async () => {
+    const one = await start();
+    const lease = (body: object) => one.ask("POST", `/v1/plans/${one.plan.planId}/lease`, { body });
+    await lease({ holder: "a" });
+    expect((await lease({ holder: "b", release: true })).body.code).toBe("lease_held");
+    expect((await lease({ holder: "b" })).body.code).toBe("lease_held");
+    expect((await lease({ holder: "a", release: true })).status).toBe(200);
+    expect((await lease({ holder: "b" })).status).toBe(200);
+  });
+
   test("is one holder's at a time, until it ends", async () => {
     const one = await start();
     const lease = (holder: string) => one.ask("POST", `/v1/plans/${one.plan.planId}/lease`, { body: { holder } });

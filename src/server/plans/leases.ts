@@ -12,8 +12,8 @@ export const LEASE_MS = 60_000;
 export function createLeaseHandlers(refresher: Refresher): HandlersOf<typeof leaseEndpoints> {
   return {
     async leasePlan({ caller, params, body }, context) {
-      const planId = params["planId"] ?? "";
-      const leaseUntil = await takeLease(context, toAgentCaller(caller), { planId, holder: body.holder });
+      const lease = { planId: params["planId"] ?? "", holder: body.holder };
+      const leaseUntil = await (body.release ? releaseLease : takeLease)(context, toAgentCaller(caller), lease);
       return { status: 200, body: { leaseUntil } };
     },
     async resumePlan({ caller, params, body }) {
@@ -36,6 +36,17 @@ async function takeLease(
   const until = now + LEASE_MS;
   if (!(await store.plans.takeLease(planId, { holder, until, now }))) throw new ProblemError("lease_held");
   return until;
+}
+
+/** Of a plan that is over, too. @throws ProblemError `not_found`; `lease_held` by another holder */
+async function releaseLease(
+  { store, clock }: ServerContext,
+  caller: AgentCaller,
+  { planId, holder }: { readonly planId: string; readonly holder: string },
+): Promise<number> {
+  assertOwnPlan(caller, await store.plans.state(planId));
+  if (!(await store.plans.releaseLease(planId, holder))) throw new ProblemError("lease_held");
+  return Math.floor(clock());
 }
 
 async function resumePlan(
