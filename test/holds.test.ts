@@ -260,7 +260,7 @@ describe.each(worlds)("holds through %s", (_name, makeWorld) => {
       const session = await startSession({ gate, user: ALICE, task, tools, plan, onHold: "suspend" });
       const result = await session.run(aSessionCall(), () => "sent");
       if (!result.isError || !result.hold) throw new Error("It was not suspended");
-      return { ...world, planId: session.planId, holdId: result.hold.holdId };
+      return { ...world, gate, planId: session.planId, holdId: result.hold.holdId };
     }
 
     test("a call runs in another process, when it was approved", async () => {
@@ -274,6 +274,16 @@ describe.each(worlds)("holds through %s", (_name, makeWorld) => {
       // The approval is used up, and so is nothing of the rest of the plan.
       expect(await session.run(aSessionCall({ callId: "2" }), () => "sent")).toMatchObject({ hold: {} });
       await later.close();
+    });
+
+    test("a gate that is closed leaves a plan open whose call was suspended", async () => {
+      const { under, makeGate, gate, planId, holdId } = await suspended();
+      const other = await gate.sign(aSignRequest());
+      await gate.close();
+      expect((await under.store.plans.get(other.planId))?.status).toBe("closed");
+      await decide(under, BOB, holdId);
+      const session = await resumeSession({ gate: await makeGate(), planId, tools, onHold: "suspend" });
+      expect(await session.run(aSessionCall(), () => "sent")).toMatchObject({ content: "sent" });
     });
 
     test("and not when it was rejected", async () => {

@@ -82,6 +82,6 @@ export interface Gate {
   resume?(planId: string, options?: { readonly listener?: GateListener | undefined }): Promise<SignedPlan>;
   /** Records what became of an allowed call, or that a plan is done. */
   record(outcome: Outcome): Promise<void>;
-  /** Gives back what the gate holds. Plans that are still open are closed. */
+  /** Gives back what the gate holds. Plans that are still open are closed, unless a call of theirs was suspended. */
   close(): Promise<void>;
 }

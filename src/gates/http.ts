@@ -129,7 +129,7 @@ export class HttpGate implements Gate {
     }
   }
 
-  /** Closes the plans that are open. @throws ServerError once all were tried */
+  /** Closes the plans that are open and have no suspended call. @throws ServerError once all were tried */
   close(): Promise<void> {
     this.#closing ??= this.#closeAll();
     return this.#closing;
@@ -146,7 +146,9 @@ export class HttpGate implements Gate {
   }
 
   async #closeAll(): Promise<void> {
-    const closed = [...this.#open.keys()].map((planId) => this.record({ type: "closed", planId }));
+    this.#leases.dropAll();
+    const over = [...this.#open.keys()].filter((planId) => !this.#held.waits(planId));
+    const closed = over.map((planId) => this.record({ type: "closed", planId }));
     for (const result of await Promise.allSettled(closed)) {
       // What the server does not know as open needs no closing.
       if (result.status === "rejected" && result.reason instanceof ServerError) throw result.reason;

@@ -1,18 +1,11 @@
-import { endpoints, type SignedPlanAnswer } from "../core/api/index.ts";
+import { endpoints } from "../core/api/index.ts";
 import {
   type Decision,
   generateSigningKey,
   type HoldDecision,
   IntentlockError,
-  isJsonObject,
-  type Json,
-  type OpenedToken,
-  openPlanToken,
   type PublicKey,
-  parseJson,
-  type ValidToken,
 } from "../core/index.ts";
-import { jsonEqual } from "../core/json.ts";
 import type {
   Gate,
   GateCall,
@@ -34,6 +27,7 @@ import { Leases } from "./remote/leases.ts";
 import { ServerClient, type ServerClientOptions } from "./remote/server-client.ts";
 import { ServerClock } from "./remote/server-clock.ts";
 import { toRefusal } from "./remote/server-error.ts";
+import { assertSigned, ServerTokens, toFacts } from "./remote/server-tokens.ts";
 import { refreshPlan, signPlan } from "./remote/sign-plan.ts";
 import { codeOf, tell } from "./remote/tell.ts";
 import { uploadBatch } from "./remote/upload-batch.ts";
@@ -76,8 +70,7 @@ export class HybridGate implements Gate {
   readonly #keys: KeySet;
   readonly #plans: LocalPlans;
   #outbox: Promise<Outbox> | undefined;
-  /** Known since the first plan was signed. The server signs for the agent of the key, and for no other. */
-  #agent: string | undefined;
+  readonly #tokens: ServerTokens;
   #uploader: Uploader | undefined;
   readonly #held: HeldCalls;
   readonly #leases: Leases;
@@ -89,17 +82,18 @@ export class HybridGate implements Gate {
     this.#options = options;
     this.#clock = new ServerClock(options.clock ?? Date.now);
     this.#keys = new KeySet(this.#client, options.keys);
+    this.#tokens = new ServerTokens(this.#keys);
     this.#held = new HeldCalls(this.#client);
     this.#leases = new Leases(this.#client);
     this.#plans = new LocalPlans({
-      signer: { renew: (plan) => this.#renew(plan), open: (token) => this.#open(token) },
+      signer: { renew: (plan) => this.#renew(plan), open: (token) => this.#tokens.open(token) },
       sink: { append: async (entries, head) => await (await this.#openOutbox()).append(entries, head) },
       redact: options.redact ?? false,
       ledger: new LocalLedger(undefined),
       clock: () => this.#clock.now(),
       maxAgeSeconds: MAX_AGE_SECONDS,
       claim: async ({ planId }, call) =>
-        await claimApproval({ client: this.#client, keys: this.#keys, agent: this.#agent ?? "" }, planId, call),
+        await claimApproval({ client: this.#client, keys: this.#keys, agent: this.#tokens.agent }, planId, call),
     });
   }
 
@@ -118,25 +112,19 @@ export class HybridGate implements Gate {
       planTimeoutMs: this.#options.planTimeoutMs ?? 300_000,
     };
     const answer = await signPlan(signer, request, key.publicKey);
-    const agent = readAudience(answer.token);
-    this.#begin(outbox, agent);
-    const issued = await this.#issue(answer);
+    const issued = await this.#tokens.receive(answer);
+    assertSigned(issued, request, key.publicKey);
     const { claims } = issued.opened;
-    const isAsked =
-      claims.cnf?.jwk.x === key.publicKey.x &&
-      jsonEqual({ ...claims.tools }, { ...request.tools }) &&
-      jsonEqual(claims.plan as unknown as Json, JSON.parse(JSON.stringify(request.plan)) as Json);
-    if (!isAsked)
-      throw new IntentlockError("ERR_INVALID_CLAIMS", "The server has signed something else than was asked");
     if (claims.budget?.principal) {
       throw new IntentlockError(
         "ERR_INVALID_OPTIONS",
         "The agent has a budget per person, which a HybridGate cannot keep to alone: use an HttpGate",
       );
     }
-    const facts = toFacts(issued.opened);
+    const facts = toFacts(issued);
     const { planId } = facts;
-    await outbox.begin({ planId, upload: true, target: this.#target(agent), clientKey: key.privateKey });
+    this.#startUpload(outbox);
+    await outbox.begin({ planId, upload: true, target: this.#target, clientKey: key.privateKey });
     const state = await this.#plans.begin(facts, issued, { signedAt: claims.iat, listener: request.listener });
     this.#assertOpen();
     this.#plans.open(state);
@@ -189,7 +177,8 @@ export class HybridGate implements Gate {
     try {
       const outbox = await this.#openOutbox();
       const { agentId } = await this.#client.ask(endpoints.getPlan, { params: { planId }, isRepeatable: true });
-      this.#begin(outbox, agentId);
+      this.#tokens.learnAgent(agentId);
+      this.#startUpload(outbox);
       const local = await outbox.plan(planId);
       if (local) await this.#uploader?.flush({ planId, timeoutMs: FLUSH_MS });
       const key = local?.clientKey ?? (await generateSigningKey()).privateKey;
@@ -201,10 +190,10 @@ export class HybridGate implements Gate {
       if (local && (local.head.seq !== head.seq || local.head.prev !== head.prev)) {
         throw new IntentlockError("ERR_AUDIT_UPLOAD", "The server does not have what the outbox has of this plan");
       }
-      const issued = await this.#issue(answer);
-      const facts = toFacts(issued.opened);
-      if (!local)
-        await outbox.begin({ planId, upload: true, target: this.#target(agentId), clientKey: key, base: head });
+      const issued = await this.#tokens.receive(answer);
+      const facts = toFacts(issued);
+      const begun = { planId, upload: true, target: this.#target, clientKey: key, base: head };
+      if (!local) await outbox.begin(begun);
       const earlier = { head, used: answer.used, spent: answer.spent };
       const state = await this.#plans.begin(facts, issued, { signedAt: issued.opened.claims.iat, listener, earlier });
       this.#leases.keep(planId, { leaseUntil: answer.leaseUntil, now: answer.serverTime });
@@ -223,7 +212,11 @@ export class HybridGate implements Gate {
     if (outcome.type === "closed") this.#forget(outcome.planId);
   }
 
-  /** Closes the plans that are open, and uploads what waits for as long as it may take. @throws IntentlockError `ERR_AUDIT_WRITE` */
+  /**
+   * Closes the plans that are open and have no suspended call, and uploads what waits for as long as it may take.
+   *
+   * @throws IntentlockError `ERR_AUDIT_WRITE`
+   */
   close(): Promise<void> {
     this.#closing ??= this.#closeAll();
     return this.#closing;
@@ -238,7 +231,7 @@ export class HybridGate implements Gate {
     this.#leases.dropAll();
     const { outbox: given, closeTimeoutMs: timeoutMs = 5000 } = this.#options;
     try {
-      await this.#plans.closeAll();
+      await this.#plans.closeAll((planId) => this.#held.waits(planId));
     } finally {
       if (typeof given === "object") await this.#uploader?.close({ timeoutMs });
       else await (await this.#outbox)?.close({ timeoutMs });
@@ -251,7 +244,7 @@ export class HybridGate implements Gate {
   }: PlanFacts & { readonly listener: GateListener | undefined }): Promise<IssuedToken> {
     try {
       const signer = { client: this.#client, clock: this.#clock };
-      return await this.#issue(await refreshPlan(signer, planId, listener ? { listener } : {}));
+      return await this.#tokens.receive(await refreshPlan(signer, planId, listener ? { listener } : {}));
     } catch (error) {
       const state = this.#plans.get(planId);
       const isRevoked = error instanceof IntentlockError && error.code === "ERR_PLAN_REVOKED";
@@ -263,36 +256,14 @@ export class HybridGate implements Gate {
     }
   }
 
-  /** Opens what the server has signed. @throws IntentlockError `ERR_INVALID_CLAIMS` */
-  async #issue({ planId, plan, token, expiresAt }: SignedPlanAnswer): Promise<IssuedToken & { opened: ValidToken }> {
-    const opened = await this.#open(token);
-    if (!opened.valid)
-      throw new IntentlockError("ERR_INVALID_CLAIMS", `The server's token is not valid: ${opened.detail}`);
-    const { claims } = opened;
-    if (claims.planId !== planId || claims.exp !== expiresAt) {
-      throw new IntentlockError("ERR_INVALID_CLAIMS", "The server's token is not the one that its answer says it is");
-    }
-    return { signed: Object.freeze({ planId, plan, token, expiresAt }), opened };
-  }
-
-  async #open(token: string): Promise<OpenedToken> {
-    return await this.#keys.open((keys) => openPlanToken(token, keys, { audience: this.#agent ?? "" }));
-  }
-
   #openOutbox(): Promise<Outbox> {
     const { outbox = DEFAULT_OUTBOX } = this.#options;
     this.#outbox ??= typeof outbox === "string" ? openOutbox({ path: outbox }) : Promise.resolve(outbox);
     return this.#outbox;
   }
 
-  #target(agent: string): string {
-    return `${this.#client.baseUrl} ${agent}`;
-  }
-
-  /** Once it is known whose key it is. */
-  #begin(outbox: Outbox, agent: string): void {
-    this.#agent ??= agent;
-    this.#uploader ??= this.#startUpload(outbox, agent);
+  get #target(): string {
+    return `${this.#client.baseUrl} ${this.#tokens.agent}`;
   }
 
   /** The server decides about a hold by what is on record there. @returns why it cannot, if the entries do not get there */
@@ -303,10 +274,11 @@ export class HybridGate implements Gate {
     return { status: "blocked", reason: left?.refused ? "gate_rejected" : "server_unavailable", detail };
   }
 
-  #startUpload(outbox: Outbox, agent: string): Uploader {
-    const receiver = { client: this.#client, keys: this.#keys, agent };
-    return outbox.startUpload({
-      target: this.#target(agent),
+  /** Once it is known whose key it is. */
+  #startUpload(outbox: Outbox): void {
+    const receiver = { client: this.#client, keys: this.#keys, agent: this.#tokens.agent };
+    this.#uploader ??= outbox.startUpload({
+      target: this.#target,
       send: async (batch, { signal }) => await uploadBatch(receiver, batch, signal),
       onTrouble: ({ planId, error }) => this.#tell(planId, error),
     });
@@ -324,19 +296,3 @@ export class HybridGate implements Gate {
 }
 
 type BlockedHold = Extract<OpenedHold, { readonly status: "blocked" }>;
-
-function toFacts({ claims }: ValidToken): PlanFacts {
-  const { planId, plan, user, tools = {}, task = "" } = claims;
-  return { planId, plan, user, tools, task };
-}
-
-/** Whom a token is for, from the server itself: it is verified right after, and for this agent alone. */
-function readAudience(token: string): string {
-  try {
-    const claims = parseJson(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
-    if (isJsonObject(claims) && typeof claims["aud"] === "string") return claims["aud"];
-  } catch {
-    // It is no token then.
-  }
-  throw new IntentlockError("ERR_INVALID_CLAIMS", "The server's token cannot be read");
-}

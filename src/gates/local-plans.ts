@@ -139,9 +139,9 @@ export class LocalPlans {
     if (state.phase === "closed" && state.open.size === 0) this.#plans.delete(state.planId);
   }
 
-  /** Closes all that are open. @throws IntentlockError `ERR_AUDIT_WRITE`, once all were tried */
-  async closeAll(): Promise<void> {
-    const open = [...this.#plans.values()].filter(({ phase }) => phase !== "closed");
+  /** Closes all that are open, but those that go on later. @throws IntentlockError `ERR_AUDIT_WRITE`, once all were tried */
+  async closeAll(goesOn: (planId: string) => boolean = () => false): Promise<void> {
+    const open = [...this.#plans.values()].filter(({ planId, phase }) => phase !== "closed" && !goesOn(planId));
     const results = await Promise.allSettled(open.map(({ planId }) => this.record({ type: "closed", planId })));
     for (const result of results) if (result.status === "rejected") throw result.reason;
   }

@@ -28,6 +28,11 @@ export class HeldCalls {
     this.#earlier.set(planId, [...holds]);
   }
 
+  /** Whether a call of the plan was suspended, and waits for a person or for its run to go on. */
+  waits(planId: string): boolean {
+    return (this.#earlier.get(planId)?.length ?? 0) > 0;
+  }
+
   forget(planId: string): void {
     this.#earlier.delete(planId);
   }
