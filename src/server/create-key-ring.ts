@@ -34,8 +34,10 @@ export function createKeyRing({ store, clock }: { readonly store: Store; readonl
 
   return {
     async signingKey(): Promise<SigningKey> {
+      const keys = await list();
+      // After the list: the first key signs from the moment that it is made.
       const now = clock();
-      const key = (await list()).findLast(({ signsFrom }) => signsFrom <= now);
+      const key = keys.findLast(({ signsFrom }) => signsFrom <= now);
       if (!key) throw new Error("No signing key may sign now: each is retired or begins later");
       const { kid, privateKey, publicKey } = key;
       return { kid, privateKey, publicKey };
