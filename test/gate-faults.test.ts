@@ -1,51 +1,79 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type AuditEntry, verifyAudit } from "../src/core/index.ts";
 import { type Gate, HttpGate, HybridGate, openOutbox } from "../src/gates/index.ts";
-import { type RunningServer, startServer } from "../src/server/index.ts";
 import { openStore, type Store } from "../src/server/store/index.ts";
 import { startSession } from "../src/session/index.ts";
 import { ALICE, aPlan, aPolicy, aRule, summarize } from "./builders.ts";
+import type { TestClock } from "./clock.ts";
 import { buildChild } from "./fixtures/outbox-children.ts";
+import { aPrivatePostgres, canHavePostgres } from "./fixtures/private-postgres.ts";
 import { aGateCall, aSignRequest } from "./gate-conformance.ts";
 import { aFolder, inProcess } from "./server-gates.ts";
 import { anAgent, approveHold, aServer, type ServerUnderTest } from "./servers.ts";
 import { aSessionCall, aTool } from "./sessions.ts";
 
+// Processes are started, killed and waited for.
+vi.setConfig({ testTimeout: 600_000 });
+
 const KILLS = 20;
 
-/** A server on a port over a SQLite file, which can be ended and started again, and an agent of it. */
-async function aServerOnDisk(): Promise<{
+/** A server in a process of its own, on a port, over a SQLite file: it can be killed and started again. And its agent. */
+async function aServerProcess(): Promise<{
   readonly url: string;
   readonly apiKey: string;
+  readonly under: ServerUnderTest;
   readonly store: Store;
-  readonly stop: () => Promise<void>;
-  readonly start: () => Promise<RunningServer>;
+  readonly kill: () => Promise<void>;
+  readonly start: () => Promise<void>;
 }> {
   const sqlite = join(await aFolder(), "server.db");
-  const under = await aServer({ store: await openStore({ sqlite }), policy: HOLDING });
+  // Beside it, in this process: looks into the same store, and decides as people do.
+  const under = await aServer({
+    store: await openStore({ sqlite }),
+    policy: HOLDING,
+    clock: { now: Date.now } as TestClock,
+  });
   onTestFinished(() => under.close());
-  let running = await startServer({ port: 0, sqlitePath: sqlite, logLevel: "silent" });
-  const { url } = running;
-  onTestFinished(() => running.close().catch(() => undefined));
-  const start = async (): Promise<RunningServer> => {
-    running = await startServer({ port: Number(new URL(url).port), sqlitePath: sqlite, logLevel: "silent" });
-    return running;
+  let child: ChildProcess | undefined;
+  let port = "0";
+  const start = async (): Promise<void> => {
+    const options = ["--port", port, "--database", sqlite, "--log-level", "silent", "--json"];
+    const started = spawn(process.execPath, [CLI, "serve", ...options], { stdio: ["ignore", "pipe", "inherit"] });
+    child = started;
+    let text = "";
+    for await (const part of started.stdout) {
+      text += part;
+      const [, found] = /http:\/\/127\.0\.0\.1:(\d+)/.exec(text) ?? [];
+      if (found === undefined) continue;
+      port = found;
+      return;
+    }
+    throw new Error(`The server did not start: ${text}`);
   };
-  return { url, apiKey: under.agent.apiKey, store: under.store, stop: () => running.close(), start };
+  const kill = async (): Promise<void> => {
+    const exited = child && once(child, "exit");
+    child?.kill("SIGKILL");
+    await exited;
+  };
+  onTestFinished(() => void child?.kill("SIGKILL"));
+  await start();
+  return { url: `http://127.0.0.1:${port}`, apiKey: under.agent.apiKey, under, store: under.store, kill, start };
 }
+
+const CLI = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));
 
 const HOLDING = aPolicy(
   aRule({ id: "ask", match: { tool: "post_comment" }, decision: "hold", approvers: { roles: ["approver"] } }),
   aRule(),
 );
 
-test(`a client that is killed ${KILLS} times: no tool ran without its entry, and the server gets every entry once`, {
-  timeout: 600_000,
-}, async () => {
-  const { url, apiKey, store } = await aServerOnDisk();
+test(`a client that is killed ${KILLS} times: no tool ran without its entry, and the server gets every entry once`, async () => {
+  const { url, apiKey, store } = await aServerProcess();
   const folder = await aFolder();
   const [outbox, runs, program] = [join(folder, "outbox.db"), join(folder, "runs"), await buildChild("hybrid-child")];
   for (let kill = 0; kill < KILLS; kill++) {
@@ -101,9 +129,9 @@ async function entriesOf(store: Store, planId: string): Promise<AuditEntry[]> {
   }
 }
 
-describe("a server that is ended and started again", () => {
+describe("a server that is killed and started again", () => {
   test("while calls are checked: they are blocked meanwhile, none runs twice, and clients go on", async () => {
-    const { url, apiKey, store, stop, start } = await aServerOnDisk();
+    const { url, apiKey, store, kill, start } = await aServerProcess();
     const gate = new HttpGate({ baseUrl: url, apiKey, retries: 0 });
     const plan = await gate.sign(aSignRequest({ plan: aPlan({ maxCalls: 100_000 }) }));
     const verdicts: string[] = [];
@@ -119,7 +147,7 @@ describe("a server that is ended and started again", () => {
     };
     for (let round = 0; round < 3; round++) {
       await seen("allow");
-      await stop();
+      await kill();
       await seen("block:server_unavailable");
       await start();
     }
@@ -134,7 +162,7 @@ describe("a server that is ended and started again", () => {
   });
 
   test("while a HybridGate decides: nothing is blocked, and everything is uploaded afterwards", async () => {
-    const { url, apiKey, store, stop, start } = await aServerOnDisk();
+    const { url, apiKey, store, kill, start } = await aServerProcess();
     const outbox = await openOutbox({ path: join(await aFolder(), "outbox.db") });
     onTestFinished(() => outbox.close());
     const gate = new HybridGate({ baseUrl: url, apiKey, outbox, closeTimeoutMs: 60_000 });
@@ -144,7 +172,7 @@ describe("a server that is ended and started again", () => {
       expect(new Set((await Promise.all(calls)).map(summarize))).toEqual(new Set(["allow"]));
     };
     await decide(20);
-    await stop();
+    await kill();
     await decide(20);
     await start();
     await decide(20);
@@ -161,7 +189,7 @@ describe("a server that is ended and started again", () => {
       async (baseUrl, apiKey) => new HybridGate({ baseUrl, apiKey, outbox: join(await aFolder(), "outbox.db") }),
     ],
   ])("while %s waits for a person: the hold survives, and the call runs once", async (_, makeGate) => {
-    const { url, apiKey, store, stop, start } = await aServerOnDisk();
+    const { url, apiKey, under, store, kill, start } = await aServerProcess();
     const gate = await makeGate(url, apiKey);
     const plan = aPlan({ tool: "post_comment" });
     const tools = [aTool({ name: "post_comment" })];
@@ -176,9 +204,8 @@ describe("a server that is ended and started again", () => {
       },
       { timeout: 30_000 },
     );
-    await stop();
-    const { server } = await start();
-    const under = { server, store, clock: { now: Date.now } } as unknown as ServerUnderTest;
+    await kill();
+    await start();
     await approveHold(under, hold?.id ?? "");
     expect(await running).toMatchObject({ isError: false, content: "posted" });
     expect(tool).toHaveBeenCalledTimes(1);
@@ -265,6 +292,46 @@ describe("two servers over one PostgreSQL", () => {
       /allow|call_limit/,
     );
   });
+
+  test.skipIf(!canHavePostgres)(
+    "that is restarted under load: calls are blocked meanwhile, no limit is exceeded, and clients go on",
+    async () => {
+      const { url, restart } = await aPrivatePostgres();
+      const under = await aServer({ store: await openStore({ postgres: url }) });
+      onTestFinished(() => under.close());
+      const options = { ...(await inProcess(under)), apiKey: under.agent.apiKey, clock: under.clock.now, retries: 0 };
+      const gate = new HttpGate(options);
+      const plan = await gate.sign(aSignRequest({ plan: aPlan({ maxCalls: 100_000 }) }));
+      const verdicts: string[] = [];
+      let isOver = false;
+      const work = async (worker: number): Promise<void> => {
+        for (let call = 0; !isOver; call++) {
+          verdicts.push(summarize(await gate.check(plan, aGateCall({ callId: `${worker}-${call}` }))));
+        }
+      };
+      const workers = Array.from({ length: 8 }, (_, worker) => work(worker));
+      const seen = async (verdict: string): Promise<void> => {
+        const before = verdicts.length;
+        await vi.waitFor(() => expect(verdicts.slice(before)).toContain(verdict), { timeout: 30_000 });
+      };
+      for (let round = 0; round < 2; round++) {
+        await seen("allow");
+        restart();
+      }
+      await seen("allow");
+      isOver = true;
+      await Promise.all(workers);
+      expect(
+        [...new Set(verdicts)].filter((verdict) => !["allow", "block:server_unavailable"].includes(verdict)),
+      ).toEqual([]);
+      const entries = await entriesOf(under.store, plan.planId);
+      const { body } = await under.ask("GET", "/.well-known/jwks.json");
+      const [audit] = await verifyAudit(entries, { keys: body.keys, audience: under.agent.agentId });
+      expect(audit?.problems).toEqual([]);
+      const state = await under.store.plans.state(plan.planId);
+      expect(state?.used[0]).toBeGreaterThanOrEqual(verdicts.filter((verdict) => verdict === "allow").length);
+    },
+  );
 
   test.runIf(database)("two agents do not see each other's plans", async () => {
     const { one, gates } = await twoServers();

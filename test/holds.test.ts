@@ -12,6 +12,9 @@ import { anAgent, aServer, askServer, PUBLIC_URL, ROOT, type ServerUnderTest } f
 import { aSessionCall, aTool } from "./sessions.ts";
 import { BOB } from "./store-builders.ts";
 
+// People are waited for.
+vi.setConfig({ testTimeout: 120_000 });
+
 const POLICY = aPolicy(
   aRule({ id: "ask", match: { tool: "send_money" }, decision: "hold", approvers: { roles: ["approver"] } }),
   aRule(),
