@@ -14,6 +14,9 @@ export default defineConfig({
     exclude: ["test/peers/lowest/**"],
     // Frameworks log every refusal at length: what a test prints is shown if it fails.
     silent: "passed-only",
+    // Nothing is measured here: what is slow on a busy machine is not wrong.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     typecheck: { enabled: true, include: ["src/**/*.test-d.ts", "test/**/*.test-d.ts"] },
   },
 });
