@@ -3,8 +3,6 @@ import { type CompiledToken, compileToken } from "./compile-token.ts";
 import { openClaimsFor, signClaims, type TokenKind } from "./signed-token.ts";
 import { type PublicKey, publicKeySchema, type SigningKey } from "./signing-key.ts";
 
-export { parseSigningKey } from "./signing-key.ts";
-
 /** The `typ` of a plan token's header. Tokens of another type are refused, whoever signed them. */
 export const PLAN_TOKEN_TYPE = "intentlock-plan+jwt";
 

@@ -159,14 +159,13 @@ export class LocalPlans {
   async #currentToken(state: PlanState, keep: boolean): Promise<OpenedToken> {
     const { signed, opened } = state;
     const now = this.#now();
-    const ttlSeconds = opened.valid ? opened.claims.exp - opened.claims.iat : 0;
-    if (now < signed.expiresAt - ttlSeconds / 10) return opened;
-    const renewed = keep ? this.#renewOnce(state) : this.#options.signer.renew(state, now);
-    // Far away: who signs is not waited for while the token that there is still counts.
+    if (now < signed.expiresAt - ttlOf(opened) / 10) return opened;
+    // Far away: who signs is not waited for while the token that there is still counts, nor asked for a mere look.
     if (this.#options.claim && now < signed.expiresAt) {
-      renewed.catch(() => undefined);
+      if (keep) this.#renewOnce(state).catch(() => undefined);
       return opened;
     }
+    const renewed = keep ? this.#renewOnce(state) : this.#options.signer.renew(state, now);
     try {
       const result = await renewed;
       return "opened" in result ? result.opened : state.opened;
@@ -199,11 +198,15 @@ export class LocalPlans {
   #forgetOld(): void {
     const now = this.#now();
     for (const [planId, { signedAt, opened }] of this.#plans) {
-      const ttlSeconds = opened.valid ? opened.claims.exp - opened.claims.iat : 0;
-      if (signedAt >= now - this.#options.maxAgeSeconds - ttlSeconds) break;
+      if (signedAt >= now - this.#options.maxAgeSeconds - ttlOf(opened)) break;
       this.#plans.delete(planId);
     }
   }
+}
+
+/** How long a token counts, in seconds. */
+function ttlOf(token: OpenedToken): number {
+  return token.valid ? token.claims.exp - token.claims.iat : 0;
 }
 
 /** @throws IntentlockError `ERR_PLAN_EXPIRED` for a plan that is too old for another token */

@@ -12,7 +12,7 @@ import {
   signPlanToken,
   type User,
 } from "../core/index.ts";
-import { parseSigningKey } from "../core/plan-token.ts";
+import { parseSigningKey } from "../core/signing-key.ts";
 import type { SignedPlan } from "./gate.ts";
 import { type People, resolveUser } from "./people.ts";
 

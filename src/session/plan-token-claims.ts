@@ -1,4 +1,5 @@
 import { normalizeEmail } from "../core/index.ts";
+import { readTokenPayload } from "../core/token-payload.ts";
 
 /** What a session needs to know of the plan token that its gate gave it, and answers for: nothing is verified here. */
 export interface TokenClaims {
@@ -9,19 +10,8 @@ export interface TokenClaims {
 }
 
 export function readTokenClaims(token: string): TokenClaims {
-  const { sub, tools } = parsePayload(token);
+  const { sub, tools } = readTokenPayload(token) ?? {};
   const prints = typeof tools === "object" && tools !== null ? Object.entries(tools) : [];
   const texts = prints.filter((entry): entry is [string, string] => typeof entry[1] === "string");
   return { user: normalizeEmail(sub), tools: Object.fromEntries(texts) };
-}
-
-function parsePayload(token: string): { readonly sub?: unknown; readonly tools?: unknown } {
-  try {
-    const [, payload = ""] = token.split(".");
-    const text = atob(payload.replaceAll("-", "+").replaceAll("_", "/"));
-    const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
-    return (JSON.parse(new TextDecoder().decode(bytes)) as object | null) ?? {};
-  } catch {
-    return {};
-  }
 }

@@ -1,15 +1,14 @@
 import type { SignedPlanAnswer } from "../../core/api/index.ts";
 import {
   IntentlockError,
-  isJsonObject,
   type Json,
   type OpenedToken,
   openPlanToken,
   type PublicKey,
-  parseJson,
   type ValidToken,
 } from "../../core/index.ts";
 import { jsonEqual } from "../../core/json.ts";
+import { readTokenPayload } from "../../core/token-payload.ts";
 import type { SignRequest } from "../gate.ts";
 import type { IssuedToken, PlanFacts } from "../token-issuer.ts";
 import type { KeySet } from "./key-set.ts";
@@ -73,12 +72,8 @@ export function toFacts({ opened }: ServerToken): PlanFacts {
 
 /** Whom a token is for. It is verified right after. */
 function readAudience(token: string): string {
-  try {
-    const claims = parseJson(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
-    if (isJsonObject(claims) && typeof claims["aud"] === "string") return claims["aud"];
-  } catch {
-    // It is no token then.
-  }
+  const audience = readTokenPayload(token)?.["aud"];
+  if (typeof audience === "string") return audience;
   throw invalid("The server's token cannot be read");
 }
 
