@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Endpoint, Problem, ProblemCode } from "../core/api/index.ts";
+import type { Endpoint, Problem, ProblemCode, StreamEndpoint } from "../core/api/index.ts";
 import type { KeyRing } from "./key-ring.ts";
 import type { Agent, ApiKey, Person, Store, WebSession } from "./store/index.ts";
 
@@ -47,9 +47,16 @@ export type Handler<Body, Answer, Query> = (
   context: ServerContext,
 ) => Promise<ApiAnswer<Answer>>;
 
+/** What an endpoint that has a `media` answers: cancelled when the client goes away or the server shuts down. */
+export type AnswerStream = ReadableStream<Uint8Array>;
+
 /** The handler of an endpoint of the table in `core/api`. */
 export type HandlerOf<E> =
-  E extends Endpoint<infer Body, infer Answer, infer Query> ? Handler<Body, Answer, Query> : never;
+  E extends StreamEndpoint<infer _, infer Query>
+    ? Handler<undefined, AnswerStream, Query>
+    : E extends Endpoint<infer Body, infer Answer, infer Query>
+      ? Handler<Body, Answer, Query>
+      : never;
 
 /** The handlers of some endpoints, by the names that they have in the table. */
 export type HandlersOf<Endpoints> = { readonly [Name in keyof Endpoints]: HandlerOf<Endpoints[Name]> };

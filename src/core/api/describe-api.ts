@@ -37,12 +37,12 @@ export function describeApi({ version }: { readonly version: string }): Json {
 }
 
 function describeEndpoint(name: string, endpoint: AnyEndpoint, schemas: ApiSchemas): JsonObject {
-  const { path, summary, auth, body, maxBodyBytes = MAX_BODY_BYTES, answers } = endpoint;
+  const { path, summary, auth, body, maxBodyBytes = MAX_BODY_BYTES, answers, media = "application/json" } = endpoint;
   const responses: Record<string, Json> = {};
   for (const [status, schema] of Object.entries(answers)) {
     responses[status] = {
       description: status === "202" ? "It waits" : "Done",
-      content: { "application/json": { schema: schemas.refer(schema) } },
+      content: { [media]: { schema: schemas.refer(schema) } },
     };
   }
   for (const [status, codes] of Map.groupBy(problemsOf(endpoint), (code) => PROBLEMS[code].status)) {

@@ -13,6 +13,9 @@ export const SESSION_COOKIE = "intentlock_session";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
+/** Server-sent events, each with JSON as its `data`; or lines of JSON. */
+export type StreamMedia = "text/event-stream" | "application/x-ndjson";
+
 /** One thing that can be asked of the server. The server's routes, its clients and the OpenAPI document are made of it. */
 export interface Endpoint<Body = undefined, Answer = unknown, Query = undefined> {
   readonly method: Method;
@@ -29,9 +32,16 @@ export interface Endpoint<Body = undefined, Answer = unknown, Query = undefined>
   readonly maxBodyBytes?: number;
   /** What is answered, by HTTP status. */
   readonly answers: Readonly<Record<number, z.ZodType<Answer>>>;
+  /** Of an answer that comes piece by piece: `answers` has the schema of one. Without it, the answer is one JSON. */
+  readonly media?: StreamMedia;
   /** The problems that are this endpoint's own, beside the ones that {@link problemsOf} adds. */
   readonly problems?: readonly ProblemCode[];
 }
+
+/** An endpoint that answers piece by piece. */
+export type StreamEndpoint<Piece, Query = undefined> = Endpoint<undefined, Piece, Query> & {
+  readonly media: StreamMedia;
+};
 
 /** What is read of a body, in bytes, unless the endpoint says otherwise. */
 export const MAX_BODY_BYTES = 65_536;

@@ -1,14 +1,26 @@
 import { createProblem, PROBLEM_MEDIA_TYPE, PROBLEMS } from "../../core/api/index.ts";
 import { IntentlockError } from "../../core/index.ts";
-import { type ApiAnswer, ProblemError } from "../handler.ts";
+import { type AnswerStream, type ApiAnswer, ProblemError } from "../handler.ts";
+import { type PassOptions, passStream } from "./pass-stream.ts";
 
 /** On every answer: nothing of it is kept by caches or taken for another type. */
 const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
 
-export function toResponse({ status, body, headers }: ApiAnswer<unknown>, requestId: string): Response {
-  return new Response(JSON.stringify(body), {
+/** @param stream for the body of an endpoint that has a `media` */
+export function toResponse(
+  { status, body, headers }: ApiAnswer<unknown>,
+  requestId: string,
+  stream?: () => PassOptions,
+): Response {
+  const options = body instanceof ReadableStream ? stream?.() : undefined;
+  return new Response(options ? passStream(body as AnswerStream, options) : JSON.stringify(body), {
     status,
-    headers: { ...HEADERS, "content-type": "application/json", "x-request-id": requestId, ...headers },
+    headers: {
+      ...HEADERS,
+      "content-type": options?.media ?? "application/json",
+      "x-request-id": requestId,
+      ...headers,
+    },
   });
 }
 

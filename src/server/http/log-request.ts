@@ -34,6 +34,14 @@ export function logRequest(log: Logger, record: RequestRecord): void {
   else log.info(line, "request");
 }
 
+/** Of an answer that had begun: its line is written, and says that all went well. */
+export function logBroken(
+  log: Logger,
+  { requestId, route, error }: Pick<RequestRecord, "requestId" | "route"> & { readonly error: unknown },
+): void {
+  log.error({ requestId, route, error: describeError(error) }, "answer broken off");
+}
+
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
 /** What is logged of an error. Messages that are not our own may quote what a client or the database wrote. */

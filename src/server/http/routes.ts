@@ -5,7 +5,7 @@ import { type ApiRequest, type Caller, type Handler, ProblemError, type ServerCo
 import { toProblemError, toProblemResponse, toResponse } from "./answer.ts";
 import { authenticate, type RateLimit } from "./authenticate.ts";
 import { findIncoming } from "./client-address.ts";
-import { logRequest } from "./log-request.ts";
+import { logBroken, logRequest } from "./log-request.ts";
 import { readRequest } from "./read-request.ts";
 import { RememberedKeys } from "./remembered-keys.ts";
 
@@ -91,7 +91,13 @@ async function answer(c: Context, { endpoint, names, handler, options, remembere
         return AbortSignal.any([raw.signal, shutdown]);
       },
     };
-    response = toResponse(await handler(request, context), requestId);
+    response = toResponse(await handler(request, context), requestId, () => ({
+      media: endpoint.media ?? "application/x-ndjson",
+      signal: request.signal,
+      onError: (error) => logBroken(context.log, { requestId, route: endpoint.path, error }),
+    }));
+    // Nobody reads what comes behind the head.
+    if (raw.method === "HEAD") await response.body?.cancel();
   } catch (error) {
     problem = toProblemError(error);
     response = toProblemResponse(problem, requestId);
