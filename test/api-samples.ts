@@ -52,6 +52,29 @@ const webhook = { webhookId: "webhook-1", url: "https://acme.dev/hook", events: 
 const signingKey = { kid: KEY.kid, status: "retiring", createdAt: MS, retiresAt: MS };
 const entry = { at: MS, event: { type: "closed" }, planId: PLAN_ID, prev: null, seq: 0, v: 1 };
 
+const inboxItem = {
+  ...hold,
+  kind: "call",
+  planId: PLAN_ID,
+  agentId: AGENT,
+  agentName: "Triage",
+  user: ALICE,
+  task,
+  plan: aPlan(),
+  createdAt: MS,
+  digest: DIGEST,
+  approvers: { roles: ["approver"] },
+  tool: "send_money",
+  fingerprint: DIGEST,
+  args: { to: "landlord" },
+  step: 0,
+  rule: "hold-it",
+  ruleReason: "big",
+  decidedAt: MS,
+  decidedBy: ALICE,
+  comment: "fine",
+};
+
 interface Sample {
   readonly body?: Readonly<Record<string, unknown>>;
   readonly query?: Readonly<Record<string, string>>;
@@ -166,27 +189,18 @@ export const samples: { readonly [Name in keyof typeof endpoints]: Sample } = {
     answers: {
       200: [
         {
-          holds: [
-            {
-              ...hold,
-              kind: "call",
-              planId: PLAN_ID,
-              agentId: AGENT,
-              agentName: "Triage",
-              user: ALICE,
-              task,
-              plan: aPlan(),
-              createdAt: MS,
-              tool: "send_money",
-              args: { to: "landlord" },
-              step: 0,
-              rule: "hold-it",
-              ruleReason: "big",
-              decidedBy: ALICE,
-              comment: "fine",
-            },
-          ],
+          holds: [inboxItem],
           next: "x",
+        },
+      ],
+    },
+  },
+  getInboxItem: {
+    answers: {
+      200: [
+        {
+          ...inboxItem,
+          similar: { planId: PLAN_ID, seq: 1, at: MS, args: { to: "landlord" }, verdict: "allow", user: ALICE },
         },
       ],
     },
@@ -215,6 +229,9 @@ export const samples: { readonly [Name in keyof typeof endpoints]: Sample } = {
               tool: "send_money",
               planId: PLAN_ID,
               seq: 1,
+              at: MS,
+              user: ALICE,
+              args: { amount: 1 },
               before: null,
               after: { verdict: "block", reason: "no_matching_rule", rule: "x" },
               changed: true,
@@ -242,6 +259,7 @@ export const samples: { readonly [Name in keyof typeof endpoints]: Sample } = {
   savePerson: { body: { roles: ["member"], groups: ["interns"], name: "Alice" }, answers: { 200: [person] } },
   listPeople: { query: { limit: "1", after: "x" }, answers: { 200: [{ people: [person], next: "x" }] } },
   removePerson: { answers: { 200: [{ removed: true }] } },
+  createSignInLink: { answers: { 201: [{ url: "https://lock.acme.dev/sign-in#x", expiresAt: MS }] } },
   signIn: { body: { token: "x" }, answers: { 201: [session] } },
   getSession: { answers: { 200: [session] } },
   signOut: { answers: { 200: [{ removed: true }] } },

@@ -65,7 +65,7 @@ export async function addSession(
   over: Partial<WebSession> = {},
 ): Promise<TestSession> {
   const token = createSecret();
-  const times = { createdAt: NOW_MS, expiresAt: NOW_MS + 3_600_000, lastSeenAt: NOW_MS };
+  const times = { linkBy: "cli:root", createdAt: NOW_MS, expiresAt: NOW_MS + 3_600_000, lastSeenAt: NOW_MS };
   const session = { hash: hashSecret(token), email, csrf: `csrf ${randomUUID()}`, ...times, ...over };
   await store.signIn.addSession(session);
   return { ...session, token };

@@ -118,7 +118,7 @@ export function describeConcurrency(open: () => Promise<Store>): void {
       expect(count(created)).toBe(1);
       const email = "erin@acme.dev";
       await stores[0]!.people.upsert({ email, roles: [], groups: [], createdAt: 0, disabledAt: null });
-      await stores[0]!.signIn.addLink({ hash: agentId, email, createdAt: 0, expiresAt: NOW_MS + 1 });
+      await stores[0]!.signIn.addLink({ hash: agentId, email, createdAt: 0, createdBy: email, expiresAt: NOW_MS + 1 });
       expect(count(await atOnce(8, (store) => store.signIn.useLink(agentId, NOW_MS)))).toBe(1);
       const { id } = await addPlan(stores[0]!);
       const leased = await atOnce(8, (store, index) =>

@@ -113,7 +113,8 @@ export function describeRegistry(open: () => Promise<Store>): void {
   describe("sign-in", () => {
     const email = "dora@acme.dev";
     const aSession = (hash: string): Parameters<Store["signIn"]["addSession"]>[0] => {
-      return { hash, email, csrf: "csrf", createdAt: NOW_MS, expiresAt: NOW_MS + 100, lastSeenAt: NOW_MS };
+      const times = { createdAt: NOW_MS, expiresAt: NOW_MS + 100, lastSeenAt: NOW_MS };
+      return { hash, email, csrf: "csrf", linkBy: BOB, ...times };
     };
     const setDora = (disabledAt: number | null): Promise<void> =>
       store.people.upsert({ email, roles: ["admin"], groups: [], createdAt: NOW_MS, disabledAt });
@@ -121,16 +122,16 @@ export function describeRegistry(open: () => Promise<Store>): void {
     test("takes a link once, in time, from a person in use", async () => {
       await setDora(null);
       const link = (hash: string): Promise<void> =>
-        store.signIn.addLink({ hash, email, createdAt: NOW_MS, expiresAt: NOW_MS + 10 });
+        store.signIn.addLink({ hash, email, createdAt: NOW_MS, createdBy: BOB, expiresAt: NOW_MS + 10 });
       await link("one");
       await link("two");
       expect(await store.signIn.useLink("one", NOW_MS + 10)).toBeUndefined();
-      expect(await store.signIn.useLink("one", NOW_MS)).toBe(email);
+      expect(await store.signIn.useLink("one", NOW_MS)).toEqual({ email, createdBy: BOB });
       expect(await store.signIn.useLink("one", NOW_MS)).toBeUndefined();
       expect(await store.signIn.useLink("none", NOW_MS)).toBeUndefined();
       await setDora(NOW_MS);
       expect(await store.signIn.useLink("two", NOW_MS)).toBeUndefined();
-      const unknown = { hash: "x", email: "unknown@acme.dev", createdAt: NOW_MS, expiresAt: NOW_MS };
+      const unknown = { hash: "x", email: "unknown@acme.dev", createdAt: NOW_MS, createdBy: BOB, expiresAt: NOW_MS };
       await expect(store.signIn.addLink(unknown)).rejects.toMatchObject({ code: "ERR_STORE" });
     });
 

@@ -45,7 +45,11 @@ export function addPolicyTest(parent: Command, host: CommandHost): void {
         const current = stored && parsePolicy(stored.text);
         progress.update(`deciding again, ${options.replay} decisions at most …`);
         const { replay } = options;
-        const answer = await testPolicy(createOperator(store, io), { agent, current, next }, { replay, calls });
+        const answer = await testPolicy(
+          createOperator(store, io),
+          { agent, current, next, withCalls: false },
+          { replay, calls },
+        );
         const negative = options.failOnChange === true && answer.changed > 0;
         return { value: answer, text: printPolicyTest(answer, paint), negative };
       });

@@ -94,7 +94,7 @@ function addUserLink(user: Command, host: CommandHost): void {
       withStore(async (store) => {
         const operator = createOperator(store, io, options.publicUrl);
         await requirePerson(store, email);
-        const link = await createSignInLink(operator, readEmail(email));
+        const { url: link } = await createSignInLink(operator, readEmail(email));
         return { value: { email: readEmail(email), link, expiresInSeconds: LINK_MS / 1000 }, text: `${link}\n` };
       }),
   });

@@ -113,7 +113,15 @@ describe("the table of endpoints", () => {
       "validatePolicy",
       "testPolicy",
     ]);
-    expect(mayOf("person")).toEqual(["getPlan", "decideHold", "listInbox", "validatePolicy", "getSession", "signOut"]);
+    expect(mayOf("person")).toEqual([
+      "getPlan",
+      "decideHold",
+      "listInbox",
+      "getInboxItem",
+      "validatePolicy",
+      "getSession",
+      "signOut",
+    ]);
     expect(mayOf("none")).toEqual(["signIn", "getKeySet", "getApi", "getHealth", "getReadiness"]);
   });
 

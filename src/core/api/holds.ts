@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { MAX_APPROVAL_CHARACTERS } from "../approval-token.ts";
-import { countSchema, idSchema, secondsSchema } from "../fields.ts";
+import { type Approvers, approversSchema } from "../approvers.ts";
+import { countSchema, digestSchema, idSchema, secondsSchema } from "../fields.ts";
 import { type Plan, planSchema } from "../plan.ts";
 import { closedObject } from "../schema.ts";
+import type { Decision } from "../verdict.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { type Task, taskSchema } from "./plans.ts";
 import {
@@ -78,14 +80,36 @@ export interface InboxItem extends OpenedHoldAnswer {
   readonly task: Task;
   readonly plan: Plan;
   readonly createdAt: number;
+  /** Of the tool and the arguments; of a plan, of the plan. It is in the approval, too: what was shown is what was approved. */
+  readonly digest: string;
+  readonly approvers: Approvers;
   /** Of the call, if it is one: the index of its step, and the rule that holds it, in its own words. */
   readonly tool?: string;
+  readonly fingerprint?: string;
   readonly args?: unknown;
   readonly step?: number;
   readonly rule?: string;
   readonly ruleReason?: string;
+  /** When it was approved or rejected, ran out of time or was taken back. */
+  readonly decidedAt?: number;
   readonly decidedBy?: string;
   readonly comment?: string;
+}
+
+/** A call that was allowed before, to compare a held one with. */
+export interface SimilarCall {
+  readonly planId: string;
+  readonly seq: number;
+  readonly at: number;
+  readonly args: unknown;
+  readonly verdict: Decision["verdict"];
+  /** E-mail of the person that the agent acted for. */
+  readonly user: string;
+}
+
+/** A hold with the last earlier call of the same agent and tool that was let through, of those that the person may see. */
+export interface InboxItemAnswer extends InboxItem {
+  readonly similar?: SimilarCall;
 }
 
 export interface InboxAnswer {
@@ -136,7 +160,7 @@ export const decideHoldBodySchema: z.ZodType<DecideHoldBody> = closedObject({
   comment: commentSchema.exactOptional(),
 });
 
-export const inboxItemSchema: z.ZodType<InboxItem> = z.object({
+const inboxItem = {
   ...opened,
   status: holdStatusSchema,
   kind: z.enum(["call", "plan"]),
@@ -147,13 +171,33 @@ export const inboxItemSchema: z.ZodType<InboxItem> = z.object({
   task: taskSchema,
   plan: planSchema,
   createdAt: momentSchema,
+  digest: digestSchema,
+  approvers: approversSchema,
   tool: z.string().exactOptional(),
+  fingerprint: z.string().exactOptional(),
   args: argsSchema.exactOptional(),
   step: countSchema.exactOptional(),
   rule: z.string().exactOptional(),
   ruleReason: z.string().exactOptional(),
+  decidedAt: momentSchema.exactOptional(),
   decidedBy: email.exactOptional(),
   comment: commentSchema.exactOptional(),
+};
+
+export const inboxItemSchema: z.ZodType<InboxItem> = z.object(inboxItem);
+
+const similarCall: z.ZodType<SimilarCall> = z.object({
+  planId: serverIdSchema,
+  seq: countSchema,
+  at: momentSchema,
+  args: argsSchema,
+  verdict: z.enum(["allow", "hold", "block"]),
+  user: email,
+});
+
+export const inboxItemAnswerSchema: z.ZodType<InboxItemAnswer> = z.object({
+  ...inboxItem,
+  similar: similarCall.exactOptional(),
 });
 
 export interface InboxQuery extends ListQuery {
@@ -173,6 +217,7 @@ export const holdEndpoints: {
   readonly claimHold: Endpoint<ClaimHoldBody, ClaimHoldAnswer>;
   readonly decideHold: Endpoint<DecideHoldBody, OpenedHoldAnswer>;
   readonly listInbox: Endpoint<undefined, InboxAnswer, InboxQuery>;
+  readonly getInboxItem: Endpoint<undefined, InboxItemAnswer>;
 } = {
   openHold: {
     method: "POST",
@@ -221,9 +266,17 @@ export const holdEndpoints: {
   listInbox: {
     method: "GET",
     path: "/v1/inbox",
-    summary: "The holds that the person who is signed in may decide",
+    summary:
+      "The holds that the person who is signed in may decide: first what ends first; what is decided, newest first",
     auth: ["person"],
     query: inboxQuerySchema,
     answers: { 200: z.object({ holds: z.array(inboxItemSchema), next: z.string().exactOptional() }) },
+  },
+  getInboxItem: {
+    method: "GET",
+    path: "/v1/inbox/{holdId}",
+    summary: "One hold of the inbox, whatever became of it, with an earlier call to compare it with",
+    auth: ["person"],
+    answers: { 200: inboxItemAnswerSchema },
   },
 };

@@ -22,6 +22,12 @@ export interface PeopleAnswer {
   readonly next?: string;
 }
 
+/** A link that signs a person in once; whoever opens it first is that person here. */
+export interface SignInLinkAnswer {
+  readonly url: string;
+  readonly expiresAt: number;
+}
+
 export interface RemovedAnswer {
   readonly removed: true;
 }
@@ -44,11 +50,17 @@ export const personAnswerSchema: z.ZodType<PersonAnswer> = z.object({
 
 export const removedAnswerSchema: z.ZodType<RemovedAnswer> = z.object({ removed: z.literal(true) });
 
+export const signInLinkAnswerSchema: z.ZodType<SignInLinkAnswer> = z.object({
+  url: z.string(),
+  expiresAt: momentSchema,
+});
+
 /** The people that agents act for, that approve, and that administer. */
 export const peopleEndpoints: {
   readonly savePerson: Endpoint<SavePersonBody, PersonAnswer>;
   readonly listPeople: Endpoint<undefined, PeopleAnswer, ListQuery>;
   readonly removePerson: Endpoint<undefined, RemovedAnswer>;
+  readonly createSignInLink: Endpoint<undefined, SignInLinkAnswer>;
 } = {
   savePerson: {
     method: "PUT",
@@ -75,5 +87,13 @@ export const peopleEndpoints: {
     auth: ["admin"],
     answers: { 200: removedAnswerSchema },
     problems: ["last_admin"],
+  },
+  createSignInLink: {
+    method: "POST",
+    path: "/v1/people/{email}/sign-in-link",
+    summary: "Makes a link that signs a person in once, to be handed to them",
+    auth: ["admin"],
+    answers: { 201: signInLinkAnswerSchema },
+    problems: ["unknown_user"],
   },
 };

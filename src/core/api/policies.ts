@@ -21,6 +21,9 @@ import {
 /** The most decisions that are made again, and the most sample calls. */
 export const MAX_REPLAY = 1000;
 
+/** As many bytes of arguments as a row of a policy's test has. */
+export const MAX_ROW_ARGS_BYTES = 10_000;
+
 export interface ValidatePolicyBody {
   /** YAML. */
   readonly text: string;
@@ -64,6 +67,10 @@ export interface PolicyTestRow {
   /** Of a decision that was made again; absent for a sample. */
   readonly planId?: string;
   readonly seq?: number;
+  /** Of the same, for administrators alone: when, for whom, and the arguments up to {@link MAX_ROW_ARGS_BYTES}. */
+  readonly at?: number;
+  readonly user?: string;
+  readonly args?: unknown;
   /** Null if the agent has no policy yet. */
   readonly before: VerdictSummary | null;
   readonly after: VerdictSummary;
@@ -131,6 +138,9 @@ const row: z.ZodType<PolicyTestRow> = z.object({
   tool: z.string(),
   planId: z.string().exactOptional(),
   seq: countSchema.exactOptional(),
+  at: momentSchema.exactOptional(),
+  user: z.string().exactOptional(),
+  args: argsSchema.exactOptional(),
   before: summary.nullable(),
   after: summary,
   changed: z.boolean(),

@@ -6,6 +6,7 @@ import type {
   webhookEndpoints,
 } from "../../core/api/index.ts";
 import type { HandlersOf } from "../handler.ts";
+import { createSignInLink } from "../people/sign-in.ts";
 import { createAgent, disableAgent, listAgents, updateAgent } from "./agents.ts";
 import { createKey, listKeys, revokeKey } from "./keys.ts";
 import { toOperator } from "./operator.ts";
@@ -54,6 +55,10 @@ export const adminHandlers: HandlersOf<
   },
   async removePerson({ caller, params }, context) {
     return { status: 200, body: await removePerson(toOperator(caller, context), params["email"] ?? "") };
+  },
+  async createSignInLink({ caller, params }, context) {
+    const operator = { ...toOperator(caller, context), publicUrl: context.publicUrl };
+    return { status: 201, body: await createSignInLink(operator, params["email"] ?? "") };
   },
 
   async pushPolicy({ caller, params, body }, context) {

@@ -15,6 +15,8 @@ export const APPROVAL_SECONDS = 300;
 
 export interface HoldDecision extends DecideHoldBody {
   readonly holdId: string;
+  /** Who made the link that the person's session began with. */
+  readonly linkBy?: string;
 }
 
 /**
@@ -32,6 +34,7 @@ export async function decideHold(
 ): Promise<Hold> {
   // Before the transaction: the keys are read from the store, too.
   const key = await context.keys.signingKey();
+  const { linkBy } = decision;
   const { hold, claims } = await context.store.administer(async (store) => {
     const now = context.clock();
     const { hold, plan } = await findDecidable(store, { email, holdId: decision.holdId, now });
@@ -52,7 +55,7 @@ export async function decideHold(
       actor: email,
       action: approved ? "hold.approve" : "hold.reject",
       target: hold.id,
-      details: describe(decided),
+      details: { ...describe(decided), ...(linkBy !== undefined && linkBy !== email && { linkBy }) },
     });
     return { hold: decided, claims: approved?.claims };
   });

@@ -1,5 +1,5 @@
 import type { InboxItem, OpenedHoldAnswer } from "../../core/api/index.ts";
-import type { Agent, Hold, StoredPlan } from "../store/index.ts";
+import type { Agent, Hold, PlanText } from "../store/index.ts";
 
 /** A hold as whoever decided it is told. */
 export function describeOpened({ id, status, expiresAt }: Hold): OpenedHoldAnswer {
@@ -7,8 +7,13 @@ export function describeOpened({ id, status, expiresAt }: Hold): OpenedHoldAnswe
 }
 
 /** A hold as the person who decides has to see it: who asks, for whom and for what task, and exactly what will run. */
-export function describeHold(hold: Hold, { task, plan, userEmail }: StoredPlan, agent: Agent): InboxItem {
-  const { kind, planId, agentId, createdAt, tool, args, step, rule, ruleReason, decidedBy, comment } = hold;
+export function describeHold(
+  hold: Hold,
+  { task, plan, userEmail }: Pick<PlanText, "task" | "plan" | "userEmail">,
+  agent: Pick<Agent, "name">,
+): InboxItem {
+  const { kind, planId, agentId, createdAt, digest, approvers, tool, fingerprint, args, step, rule, ruleReason } = hold;
+  const { decidedAt, decidedBy, comment } = hold;
   return {
     ...describeOpened(hold),
     kind,
@@ -19,11 +24,15 @@ export function describeHold(hold: Hold, { task, plan, userEmail }: StoredPlan, 
     task,
     plan,
     createdAt,
+    digest,
+    approvers,
     ...(tool !== null && { tool }),
+    ...(fingerprint !== null && { fingerprint }),
     ...(args !== undefined && { args }),
     ...(step !== null && { step }),
     ...(rule !== null && { rule }),
     ...(ruleReason !== null && { ruleReason }),
+    ...(decidedAt !== null && { decidedAt }),
     ...(decidedBy !== null && { decidedBy }),
     ...(comment !== null && { comment }),
   };

@@ -19,7 +19,7 @@ export async function createFirstAdmin(context: LinkContext, email: string): Pro
     await inside.adminAudit.append({ at: now, actor, action: "person.save", target: email, details: { roles } });
     return true;
   });
-  return isFirst ? await createSignInLink(context, email, { lastsMs: FIRST_LINK_MS }) : undefined;
+  return isFirst ? (await createSignInLink(context, email, { lastsMs: FIRST_LINK_MS })).url : undefined;
 }
 
 /** Whether a store has nobody yet who administers it. */

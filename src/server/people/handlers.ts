@@ -3,6 +3,7 @@ import { type Caller, type HandlersOf, ProblemError } from "../handler.ts";
 import { hashSecret } from "../secret.ts";
 import { decideHold } from "./decide-hold.ts";
 import { describeOpened } from "./describe-hold.ts";
+import { getInboxItem } from "./inbox-item.ts";
 import { listInbox } from "./list-inbox.ts";
 import { isSameOrigin } from "./same-origin.ts";
 import { SESSION_MAX_MS, type SignedIn } from "./session.ts";
@@ -11,16 +12,21 @@ import { signIn } from "./sign-in.ts";
 
 /** What people do who are signed in: decide holds, and their sessions. */
 export const personHandlers: HandlersOf<
-  Pick<typeof holdEndpoints, "decideHold" | "listInbox"> & typeof sessionEndpoints
+  Pick<typeof holdEndpoints, "decideHold" | "listInbox" | "getInboxItem"> & typeof sessionEndpoints
 > = {
   async decideHold({ caller, params, body }, context) {
-    const { person } = toPerson(caller);
-    const hold = await decideHold(context, person, { ...body, holdId: params["holdId"] ?? "" });
+    const { person, session } = toPerson(caller);
+    const decision = { ...body, holdId: params["holdId"] ?? "", linkBy: session.linkBy };
+    const hold = await decideHold(context, person, decision);
     return { status: 200, body: describeOpened(hold) };
   },
 
   async listInbox({ caller, query }, context) {
     return { status: 200, body: await listInbox(context, toPerson(caller).person, query) };
+  },
+
+  async getInboxItem({ caller, params }, context) {
+    return { status: 200, body: await getInboxItem(context, toPerson(caller).person, params["holdId"] ?? "") };
   },
 
   async signIn({ body, headers, clientAddress }, context) {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { ALICE } from "../../../test/builders.ts";
 import {
   addHold,
@@ -12,6 +12,7 @@ import {
 import { BOB, NOW_MS } from "../../../test/store-builders.ts";
 import { type InboxQuery, inboxItemSchema, readMessage } from "../../core/api/index.ts";
 import type { Role } from "../../core/index.ts";
+import type { Hold } from "../store/index.ts";
 import { decideHold } from "./decide-hold.ts";
 import { listInbox } from "./list-inbox.ts";
 
@@ -101,13 +102,15 @@ describe("the inbox", () => {
   });
 
   test("comes in parts, without those of others", async () => {
-    const own: string[] = [];
+    const own: Hold[] = [];
     for (let index = 0; index < 9; index += 1) {
       const isOwn = index % 2 === 0;
-      const over = { createdAt: NOW_MS + index, ...(!isOwn && { approvers: { emails: [BOB] } }) };
+      // Two of each end at once.
+      const over = { expiresAt: NOW_MS + 9000 - 1000 * (index >> 2), ...(!isOwn && { approvers: { emails: [BOB] } }) };
       const { hold } = await addHold(context.store, over);
-      if (isOwn) own.unshift(hold.id);
+      if (isOwn) own.push(hold);
     }
+    own.sort((one, other) => one.expiresAt - other.expiresAt || (one.id < other.id ? -1 : 1));
     const found: string[] = [];
     let after: string | undefined;
     do {
@@ -116,7 +119,56 @@ describe("the inbox", () => {
       found.push(...answer.holds.map(({ holdId }) => holdId));
       after = answer.next;
     } while (after !== undefined);
-    expect(found).toEqual(own);
+    expect(found).toEqual(own.map(({ id }) => id));
+  });
+
+  test("has what was decided last first, in parts", async () => {
+    const decided: string[] = [];
+    for (let index = 0; index < 5; index += 1) {
+      const { hold } = await addHold(context.store, { createdAt: NOW_MS - index });
+      // Two at the same moment.
+      if (index !== 1) context.advance(10);
+      await decideHold(context, { email: CAROL }, { holdId: hold.id, decision: "approve" });
+      decided.unshift(hold.id);
+    }
+    const query = { status: "approved", limit: 2 } as const;
+    const first = await list(CAROL, query);
+    const second = await list(CAROL, { ...query, after: first.next! });
+    const third = await list(CAROL, { ...query, after: second.next! });
+    const found = [first, second, third].flatMap(({ holds }) => holds);
+    expect(new Set(found.map(({ holdId }) => holdId))).toEqual(new Set(decided));
+    expect(found.map(({ decidedAt }) => decidedAt)).toEqual([40, 30, 20, 10, 10].map((later) => NOW_MS + later));
+    expect(third.next).toBeUndefined();
+  });
+
+  test("ends a part when it is long, and loses nothing", async () => {
+    const text = "x".repeat(900_000);
+    for (let index = 0; index < 6; index += 1) await addHold(context.store, { args: { text, index } });
+    const first = await list(CAROL);
+    expect(first.holds).toHaveLength(4);
+    const second = await list(CAROL, { after: first.next! });
+    expect(second.holds).toHaveLength(2);
+    expect(second.next).toBeUndefined();
+  });
+
+  test("asks as often for many as for one", async () => {
+    const reads = async (): Promise<number> => {
+      const { holds, plans, agents, apiKeys } = context.store;
+      const spies = [
+        ...(["heads", "getAll", "get"] as const).map((name) => vi.spyOn(holds, name)),
+        ...(["texts", "states", "get", "state"] as const).map((name) => vi.spyOn(plans, name)),
+        ...(["getAll", "get"] as const).map((name) => vi.spyOn(agents, name)),
+        ...(["listOf", "list"] as const).map((name) => vi.spyOn(apiKeys, name)),
+      ];
+      await list(CAROL);
+      const count = spies.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+      for (const spy of spies) spy.mockRestore();
+      return count;
+    };
+    await addHold(context.store);
+    const forOne = await reads();
+    for (let index = 0; index < 20; index += 1) await addHold(context.store);
+    expect(await reads()).toBe(forOne);
   });
 
   test.each(["x", "", "1.", "1.a b", "-1.a", "1.a' OR 1=1", "99999999999999999.a"])(

@@ -34,7 +34,7 @@ async function start(setup: ServerSetup = {}) {
   const one = await aServer({ policy: aHoldPolicy(), log, ...setup });
   open.push(one);
   const signIn = async (email: string): Promise<Browser> => {
-    const url = await createSignInLink({ ...one.server.context, actor: "cli:root" }, email);
+    const { url } = await createSignInLink({ ...one.server.context, actor: "cli:root" }, email);
     const body = { token: url.split("#")[1] };
     const answer = await one.ask("POST", "/v1/session", { body, apiKey: null, headers: { origin: PUBLIC_URL } });
     expect(answer.status).toBe(201);

@@ -1,3 +1,4 @@
+import type { SignInLinkAnswer } from "../../core/api/index.ts";
 import { ProblemError, type ServerContext } from "../handler.ts";
 import { createSecret, hashSecret } from "../secret.ts";
 import type { Person, Store, WebSession } from "../store/index.ts";
@@ -31,7 +32,7 @@ export async function createSignInLink(
   { store, clock, publicUrl, actor }: LinkContext,
   email: string,
   { lastsMs = LINK_MS }: { readonly lastsMs?: number } = {},
-): Promise<string> {
+): Promise<SignInLinkAnswer> {
   const now = clock();
   const person = await store.people.get(email);
   if (!person || person.disabledAt !== null) throw new ProblemError("unknown_user");
@@ -39,13 +40,14 @@ export async function createSignInLink(
     throw new ProblemError("rate_limited", { retryAfterSeconds: 3600 });
   }
   const token = createSecret();
-  const link = { hash: hashSecret(token), email: person.email, createdAt: now, expiresAt: now + lastsMs };
+  const expiresAt = now + lastsMs;
+  const link = { hash: hashSecret(token), email: person.email, createdAt: now, createdBy: actor, expiresAt };
   await store.administer(async (inside) => {
     await inside.signIn.addLink(link);
-    const details = { expiresAt: link.expiresAt };
+    const details = { expiresAt };
     await inside.adminAudit.append({ at: now, actor, action: "sign-in-link.create", target: person.email, details });
   });
-  return `${publicUrl}/sign-in#${token}`;
+  return { url: `${publicUrl}/sign-in#${token}`, expiresAt };
 }
 
 /** A session that has just begun, and the token for its cookie: the one time that it is known. */
@@ -67,8 +69,8 @@ export async function signIn(
   { token, previous, clientAddress }: SignInRequest,
 ): Promise<NewSession> {
   const now = clock();
-  const email = await store.signIn.useLink(hashSecret(token), now);
-  const person = email === undefined ? undefined : await store.people.get(email);
+  const link = await store.signIn.useLink(hashSecret(token), now);
+  const person = link && (await store.people.get(link.email));
   if (!person) {
     // Counted after the look-up: who shares an address with an attacker and has a good link is let in.
     const failures = await store.rateLimits.hit(`sign-in ${clientAddress}`, 900, now);
@@ -82,6 +84,7 @@ export async function signIn(
     email: person.email,
     csrf: createSecret(),
     createdAt: now,
+    linkBy: link.createdBy,
     expiresAt: now + SESSION_IDLE_MS,
     lastSeenAt: now,
   };

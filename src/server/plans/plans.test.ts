@@ -220,7 +220,8 @@ describe("a person who is signed in", () => {
   async function signedIn(one: ServerUnderTest, email: string): Promise<Record<string, string>> {
     const [token, csrf] = [createSecret(), createSecret()];
     const now = one.clock.now();
-    const session = { hash: hashSecret(token), email, csrf, createdAt: now, expiresAt: now + 1e6, lastSeenAt: now };
+    const times = { createdAt: now, expiresAt: now + 1e6, lastSeenAt: now };
+    const session = { hash: hashSecret(token), email, csrf, linkBy: "cli:root", ...times };
     await one.store.signIn.addSession(session);
     const { publicUrl } = one.server.context;
     const cookie = writeSessionCookie(token, { publicUrl, maxAgeSeconds: 1000 }).split(";")[0] ?? "";

@@ -20,7 +20,9 @@ export function createPolicyHandlers(policies: PolicyCache): TryingHandlers {
       const { policy, issues } = readPolicy(body.text);
       if (!policy) throw new ProblemError("invalid_policy", { issues });
       const current = await policies.latest(agent.id);
-      return { status: 200, body: await testPolicy(context, { agent, current, next: policy }, body) };
+      // A key may act for few people: it is not told what was done for the others.
+      const withCalls = caller.kind === "person";
+      return { status: 200, body: await testPolicy(context, { agent, current, next: policy, withCalls }, body) };
     },
   };
 }

@@ -1,9 +1,10 @@
-import type {
-  PolicyTestRow,
-  SampleCall,
-  TestPolicyAnswer,
-  TestPolicyBody,
-  VerdictSummary,
+import {
+  MAX_ROW_ARGS_BYTES,
+  type PolicyTestRow,
+  type SampleCall,
+  type TestPolicyAnswer,
+  type TestPolicyBody,
+  type VerdictSummary,
 } from "../../core/api/index.ts";
 import {
   check,
@@ -29,6 +30,8 @@ export interface PolicyTest {
   /** Undefined if the agent has none yet. */
   readonly current: Policy | undefined;
   readonly next: Policy;
+  /** Whether it says what was called for whom, and not only how it was decided. */
+  readonly withCalls: boolean;
 }
 
 /**
@@ -39,7 +42,7 @@ export interface PolicyTest {
  */
 export async function testPolicy(
   context: ServerContext,
-  { agent, current, next }: PolicyTest,
+  { agent, current, next, withCalls }: PolicyTest,
   { replay = 0, calls = [] }: Pick<TestPolicyBody, "replay" | "calls">,
 ): Promise<TestPolicyAnswer> {
   const desk = await TestDesk.open(context, agent.id);
@@ -50,14 +53,19 @@ export async function testPolicy(
     const record = entry.event as DecisionRecord;
     const opened = await desk.underPolicy(token, next);
     const again = opened && recomputeDecision(record, opened);
-    if (!again) {
+    if (!opened?.valid || !again) {
       notRecomputable += 1;
       continue;
     }
-    const { planId, seq } = entry;
-    rows.push(
-      toRow({ callId: record.callId, tool: record.tool, planId, seq }, summarizeRecord(record), summarize(again)),
-    );
+    const { planId, seq, at } = entry;
+    const named = {
+      callId: record.callId,
+      tool: record.tool,
+      planId,
+      seq,
+      ...(withCalls && { at, ...describeCall(record, opened.claims) }),
+    };
+    rows.push(toRow(named, summarizeRecord(record), summarize(again)));
   }
   for (const [index, call] of calls.entries()) {
     const user = await desk.findUser(call.user);
@@ -133,8 +141,17 @@ class TestDesk {
   }
 }
 
+/** A thousand calls may have a megabyte of arguments each: what is long is in the story of its plan. */
+function describeCall(
+  { args }: DecisionRecord,
+  { user }: Pick<PlanClaims, "user">,
+): Pick<PolicyTestRow, "user" | "args"> {
+  const isShort = args !== undefined && Buffer.byteLength(JSON.stringify(args)) <= MAX_ROW_ARGS_BYTES;
+  return { user: user.email, ...(isShort && { args }) };
+}
+
 function toRow(
-  named: Pick<PolicyTestRow, "callId" | "tool" | "planId" | "seq">,
+  named: Omit<PolicyTestRow, "before" | "after" | "changed">,
   before: VerdictSummary | null,
   after: VerdictSummary,
 ): PolicyTestRow {

@@ -50,6 +50,13 @@ export class AgentStore {
     return this.#find("id", id);
   }
 
+  /** Of those that there are, in any order. */
+  async getAll(ids: readonly string[]): Promise<readonly Agent[]> {
+    if (ids.length === 0) return [];
+    const rows = await this.#database.query.selectFrom("agents").selectAll().where("id", "in", ids).execute();
+    return rows.map(toAgent);
+  }
+
   getByName(name: string): Promise<Agent | undefined> {
     return this.#find("name", name);
   }

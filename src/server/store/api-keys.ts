@@ -109,6 +109,13 @@ export class ApiKeyStore {
     return rows.map(toApiKey);
   }
 
+  /** Of several agents, in any order. */
+  async listOf(agentIds: readonly string[]): Promise<readonly ApiKey[]> {
+    if (agentIds.length === 0) return [];
+    const query = this.#database.query.selectFrom("api_keys").select(COLUMNS).where("agent_id", "in", agentIds);
+    return (await query.execute()).map(toApiKey);
+  }
+
   /** For good. @returns false if there is no such key or it was revoked before */
   async revoke(id: string, now: number): Promise<boolean> {
     const rows = await this.#database.query

@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql, type UpdateQueryBuilder } from "kysely";
 import { type Database, transact } from "./database.ts";
+import { findHead, type HeadsRequest, type HoldHead, listApproved, listHeads } from "./hold-heads.ts";
 import { type Hold, type HoldStatus, type NewHold, toHold } from "./hold-record.ts";
 import { type OpenedHold, openHold } from "./open-hold.ts";
 import { type PageRequest, takePage } from "./page.ts";
@@ -54,6 +55,27 @@ export class HoldStore {
     if (filter.planId !== undefined) query = query.where("plan_id", "=", filter.planId);
     const rows = await takePage(query, filter).execute();
     return rows.map(toHold);
+  }
+
+  /** Of those that there are, in any order. */
+  async getAll(ids: readonly string[]): Promise<readonly Hold[]> {
+    if (ids.length === 0) return [];
+    const rows = await this.#database.query.selectFrom("holds").selectAll().where("id", "in", ids).execute();
+    return rows.map(toHold);
+  }
+
+  /** One part of those that wait or of those that do not: see {@link listHeads}. */
+  heads(request: HeadsRequest): Promise<readonly HoldHead[]> {
+    return listHeads(this.#database, request);
+  }
+
+  head(id: string): Promise<HoldHead | undefined> {
+    return findHead(this.#database, id);
+  }
+
+  /** See {@link listApproved}. */
+  approved(request: Parameters<typeof listApproved>[1]): Promise<readonly HoldHead[]> {
+    return listApproved(this.#database, request);
   }
 
   /** Approves or rejects, and signals it. @returns undefined if it is not pending any more, or has run out of time */

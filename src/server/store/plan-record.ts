@@ -47,11 +47,17 @@ export interface StoredTask {
   readonly earlier?: readonly string[];
 }
 
-/** A plan with everything that is known of it. */
-export interface StoredPlan extends PlanState {
+/** What a person reads of a plan: the user's task and the steps. */
+export interface PlanText {
+  readonly id: string;
+  readonly userEmail: string;
   readonly task: StoredTask;
-  readonly taskDigest: string;
   readonly plan: Plan;
+}
+
+/** A plan with everything that is known of it. */
+export interface StoredPlan extends PlanState, PlanText {
+  readonly taskDigest: string;
   readonly tools: Readonly<Record<string, string>>;
   /** The newest. */
   readonly token: string | null;

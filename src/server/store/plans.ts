@@ -3,12 +3,13 @@ import { type AppendToPlan, type IssuedToken, type PlanAppend, toEntryValues } f
 import { createPostgresAppend } from "./append-postgres.ts";
 import { createSqliteAppend } from "./append-sqlite.ts";
 import { type Database, transact } from "./database.ts";
-import { writeJson, writeJsonOrNull } from "./json-text.ts";
+import { readJson, writeJson, writeJsonOrNull } from "./json-text.ts";
 import { type PageRequest, takePage } from "./page.ts";
 import { checkNames } from "./parameters.ts";
 import {
   type PlanState,
   type PlanStatus,
+  type PlanText,
   STATE_COLUMNS,
   type StoredPlan,
   type StoredTask,
@@ -89,6 +90,16 @@ export class PlanStore {
     if (planIds.length === 0) return [];
     const query = this.#database.query.selectFrom("plans").select(STATE_COLUMNS).where("id", "in", planIds);
     return (await query.execute()).map(toPlanState);
+  }
+
+  /** What people read of several, in any order; of those that there are. */
+  async texts(planIds: readonly string[]): Promise<readonly PlanText[]> {
+    if (planIds.length === 0) return [];
+    const query = this.#database.query.selectFrom("plans").select(["id", "user_email", "task", "plan"]);
+    const rows = await query.where("id", "in", planIds).execute();
+    return rows.map(({ id, user_email, task, plan }) => {
+      return { id, userEmail: user_email, task: readJson<StoredTask>(task), plan: readJson<Plan>(plan) };
+    });
   }
 
   async get(planId: string): Promise<StoredPlan | undefined> {

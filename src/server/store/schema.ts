@@ -172,6 +172,7 @@ export interface SignInLinkRow {
   hash: string;
   email: string;
   created_at: number;
+  created_by: string;
   expires_at: number;
   used_at: number | null;
 }
@@ -181,6 +182,7 @@ export interface WebSessionRow {
   email: string;
   csrf: string;
   created_at: number;
+  link_by: string;
   expires_at: number;
   last_seen_at: number;
 }

@@ -9,6 +9,8 @@ export interface SignInLink {
   readonly hash: string;
   readonly email: string;
   readonly createdAt: number;
+  /** An administrator's e-mail, or how the command line calls itself. */
+  readonly createdBy: string;
   readonly expiresAt: number;
 }
 
@@ -18,6 +20,8 @@ export interface WebSession {
   readonly email: string;
   readonly csrf: string;
   readonly createdAt: number;
+  /** Who made the link that it began with: they could have opened it themselves. */
+  readonly linkBy: string;
   readonly expiresAt: number;
   readonly lastSeenAt: number;
 }
@@ -31,14 +35,14 @@ export class SignInStore {
   }
 
   async addLink(link: SignInLink): Promise<void> {
-    checkNames({ hash: link.hash });
+    checkNames({ hash: link.hash, createdBy: link.createdBy });
     const times = { created_at: link.createdAt, expires_at: link.expiresAt, used_at: null };
-    const row = { hash: link.hash, email: checkEmail(link.email), ...times };
+    const row = { hash: link.hash, email: checkEmail(link.email), created_by: link.createdBy, ...times };
     await this.#database.query.insertInto("sign_in_links").values(row).execute();
   }
 
-  /** Uses a link up. @returns whose it is: once, in time, and only for people in use */
-  async useLink(hash: string, now: number): Promise<string | undefined> {
+  /** Uses a link up. @returns whose it is and who made it: once, in time, and only for people in use */
+  async useLink(hash: string, now: number): Promise<Pick<SignInLink, "email" | "createdBy"> | undefined> {
     const row = await this.#database.query
       .updateTable("sign_in_links")
       .set({ used_at: now })
@@ -46,13 +50,13 @@ export class SignInStore {
       .where("used_at", "is", null)
       .where("expires_at", ">", now)
       .where("email", "in", this.#peopleInUse())
-      .returning("email")
+      .returning(["email", "created_by"])
       .executeTakeFirst();
-    return row?.email;
+    return row && { email: row.email, createdBy: row.created_by };
   }
 
   async addSession(session: WebSession): Promise<void> {
-    checkNames({ hash: session.hash, csrf: session.csrf });
+    checkNames({ hash: session.hash, csrf: session.csrf, linkBy: session.linkBy });
     await this.#database.query
       .insertInto("web_sessions")
       .values({
@@ -60,6 +64,7 @@ export class SignInStore {
         email: checkEmail(session.email),
         csrf: session.csrf,
         created_at: session.createdAt,
+        link_by: session.linkBy,
         expires_at: session.expiresAt,
         last_seen_at: session.lastSeenAt,
       })
@@ -116,6 +121,7 @@ function toSession(row: Selectable<WebSessionRow>): WebSession {
     email: row.email,
     csrf: row.csrf,
     createdAt: row.created_at,
+    linkBy: row.link_by,
     expiresAt: row.expires_at,
     lastSeenAt: row.last_seen_at,
   };
