@@ -11,10 +11,14 @@ interface Layer {
   readonly folders?: readonly string[];
   /** Folders of which it may know the types, and nothing that runs. */
   readonly types?: readonly string[];
+  /** Files of other folders that it may run all the same: they are small, and import hardly anything. */
+  readonly files?: readonly string[];
   readonly libraries?: readonly string[];
   /** It needs Node.js, and may say so. */
   readonly node?: boolean;
 }
+
+const PROVIDERS = ["@ai-sdk/anthropic", "@ai-sdk/google", "@ai-sdk/openai", "@ai-sdk/openai-compatible"];
 
 const LAYERS: Readonly<Record<string, Layer>> = {
   core: { libraries: ["@noble/hashes", "canonicalize", "jose", "minimatch", "re2js", "yaml", "zod"] },
@@ -24,8 +28,14 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   "adapters/langchain": { ...adapter("@langchain/core", "langchain"), node: true },
   "adapters/mastra": { ...adapter("@mastra/core"), node: true },
   "adapters/mcp": adapter("@modelcontextprotocol/sdk"),
-  guard: { folders: ["core", "session", "gates", "adapters/vercel-ai"], types: [], libraries: ["zod"] },
+  guard: { folders: ["core", "session", "gates", "adapters/vercel-ai"], libraries: ["ai", ...PROVIDERS, "zod"] },
   server: { folders: ["core"], libraries: ["hono", "@hono/node-server", "kysely", "pg", "pino", "zod"], node: true },
+  // The browser's side: what it runs is sent to everybody who opens the page.
+  "server/inbox/web": {
+    types: ["core"],
+    files: ["core/hidden-characters.ts", "core/json.ts"],
+    libraries: [...["preact", "@preact/signals", "preact-iso", "uplot"], ...["codemirror", "@codemirror", "@lezer"]],
+  },
   cli: { folders: ["core", "gates", "session", "server"], libraries: ["commander", "pino", "zod"], node: true },
   // The root: what is exported as `intentlock`.
   "": { folders: ["core", "gates", "session"] },
@@ -88,7 +98,8 @@ function isLoader(expression: ts.Expression): boolean {
 function layerOf(file: string): string | undefined {
   const folder = dirname(file).split(sep).join("/");
   if (folder === ".") return "";
-  return Object.keys(LAYERS).find((name) => name !== "" && (folder === name || folder.startsWith(`${name}/`)));
+  const names = Object.keys(LAYERS).filter((name) => name !== "" && (folder === name || folder.startsWith(`${name}/`)));
+  return names.sort((a, b) => b.length - a.length)[0];
 }
 
 /** What is wrong with an import, in words; undefined if nothing is. */
@@ -105,12 +116,13 @@ function findFault({ file, specifier, typesOnly }: Import): string | undefined {
   if (target.startsWith("..")) return "is outside of src/";
   const other = layerOf(target);
   if (other === name || (other !== undefined && layer.folders?.includes(other))) return undefined;
+  if (layer.files?.includes(target.split(sep).join("/"))) return undefined;
   if (other !== undefined && layer.types?.includes(other))
     return typesOnly ? undefined : "may be known by its types only";
   return "is not one of the folders that it may import";
 }
 
-const sources = globSync("**/*.ts", { cwd: SRC }).filter((file) => !/\.test(?:-d)?\.ts$/.test(file));
+const sources = globSync("**/*.{ts,tsx}", { cwd: SRC }).filter((file) => !/\.test(?:-d)?\.ts$/.test(file));
 const imports = sources.flatMap((file) => listImports(file, readFileSync(join(SRC, file), "utf8")));
 
 describe("the folders of src/", () => {
@@ -158,6 +170,12 @@ describe("this test", () => {
     ["cli/a.ts", 'import { tool } from "ai";', "is not one of the folder's libraries"],
     ["cli/a.ts", 'import manifest from "../../package.json";', "is outside of src/"],
     ["server/a.ts", 'import { runCli } from "../cli/run-cli.ts";', "is not one of the folders that it may import"],
+    ["server/a.ts", 'import { App } from "./inbox/web/app.tsx";', "is not one of the folders that it may import"],
+    ["server/inbox/a.ts", 'import "./web/main.tsx";', "is not one of the folders that it may import"],
+    ["server/inbox/web/a.tsx", 'import { x } from "../serve.ts";', "is not one of the folders that it may import"],
+    ["server/inbox/web/a.tsx", 'import { z } from "zod";', "is not one of the folder's libraries"],
+    ["server/inbox/web/a.tsx", 'import { x } from "../../../core/api/holds.ts";', "may be known by its types only"],
+    ["server/inbox/web/a.tsx", 'import "node:fs";', "needs Node.js"],
     ["index.ts", 'export * from "./adapters/vercel-ai/index.ts";', "is not one of the folders that it may import"],
   ])("finds fault with %s: %s", (file, text, fault) => {
     expect(listImports(file, text).map(findFault)).toEqual([fault]);
@@ -172,6 +190,10 @@ describe("this test", () => {
     ],
     ["session/a.ts", 'type Gate = import("../gates/gate.ts").Gate;'],
     ["adapters/vercel-ai/a.ts", 'import { tool } from "ai"; import { Session } from "../../session/index.ts";'],
+    [
+      "server/inbox/web/parts/a.tsx",
+      'import { jsonEqual } from "../../../../core/json.ts"; import type { Api } from "../../../../core/api/index.ts"; import { EditorView } from "@codemirror/view";',
+    ],
     ["index.ts", 'export * from "./core/index.ts"; export * from "./gates/index.ts";'],
   ])("finds none with %s: %s", (file, text) => {
     const found = listImports(file, text);

@@ -19,16 +19,20 @@ describe("text for a terminal", () => {
     ["\u009b2J", "\\u{9b}2J"],
     ["\u202eevil", "\\u{202e}evil"],
     ["a\u2028b\u200bc\u{e0041}", "a\\u{2028}b\\u{200b}c\\u{e0041}"],
+    ["a\u3164b\ue000c\ufe0f", "a\\u{3164}b\\u{e000}c\\u{fe0f}"],
     ["\ud800", "\ufffd"],
   ])("of %j is %j", (text, expected) => {
     expect(printable(text)).toBe(expected);
   });
 
-  test.each(["\u001b[2J", "\u009b2J\u202e\u2028\u{e0041}", "naïve 🙂"])("as JSON says what %j is", (text) => {
-    const json = printJson({ [text]: text });
-    expect(JSON.parse(json)).toEqual({ [text]: text });
-    expect(json).not.toMatch(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/u);
-  });
+  test.each(["\u001b[2J", "\u009b2J\u202e\u2028\u{e0041}\u3164\ue000", "naïve 🙂"])(
+    "as JSON says what %j is",
+    (text) => {
+      const json = printJson({ [text]: text });
+      expect(JSON.parse(json)).toEqual({ [text]: text });
+      expect(json).not.toMatch(/[^\P{C}\n]|[\p{DI}\p{Zl}\p{Zp}]/u);
+    },
+  );
 
   test("as JSON is a document whatever it is of", () => {
     expect(printJson(undefined)).toBe("null\n");

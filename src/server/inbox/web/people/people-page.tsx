@@ -1,0 +1,11 @@
+import type { JSX } from "preact";
+import { Page } from "../parts/page.tsx";
+import { EmptyState } from "../parts/states.tsx";
+
+export function PeoplePage(): JSX.Element {
+  return (
+    <Page title="People">
+      <EmptyState title="This page is not there yet" />
+    </Page>
+  );
+}

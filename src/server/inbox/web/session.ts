@@ -1,0 +1,49 @@
+import { type ReadonlySignal, signal } from "@preact/signals";
+import type { SessionAnswer } from "../../../core/api/session.ts";
+import type { Role } from "../../../core/approvers.ts";
+import { type Api, type ApiError, asApiError, createApi } from "./api.ts";
+
+export type SessionState =
+  | { readonly status: "loading" }
+  | { readonly status: "signed-in"; readonly person: SessionAnswer }
+  /** `ended`: there was a session, and it is over without the person's doing. */
+  | { readonly status: "signed-out"; readonly why: "never" | "left" | "ended" }
+  | { readonly status: "failed"; readonly error: ApiError };
+
+const state = signal<SessionState>({ status: "loading" });
+
+/** Who is signed in. */
+export const session: ReadonlySignal<SessionState> = state;
+
+/** The server, as whoever is signed in. */
+export const api: Api = createApi({
+  fetch: (...request) => fetch(...request),
+  csrf: () => (state.value.status === "signed-in" ? state.value.person.csrf : undefined),
+  onSignedOut: () => {
+    state.value = { status: "signed-out", why: state.value.status === "signed-in" ? "ended" : "never" };
+  },
+});
+
+export function hasRole(role: Role): boolean {
+  return state.value.status === "signed-in" && state.value.person.roles.includes(role);
+}
+
+export async function loadSession(): Promise<void> {
+  try {
+    state.value = { status: "signed-in", person: await api.get("/v1/session") };
+  } catch (error) {
+    const shown = asApiError(error);
+    if (shown.code !== "sign_in_required") state.value = { status: "failed", error: shown };
+  }
+}
+
+/** Uses a sign-in link up. @throws ApiError `sign_in_link_invalid` */
+export async function signIn(token: string): Promise<void> {
+  state.value = { status: "signed-in", person: await api.post("/v1/session", { token }) };
+}
+
+/** @throws ApiError if the server did not end the session */
+export async function signOut(): Promise<void> {
+  await api.delete("/v1/session");
+  state.value = { status: "signed-out", why: "left" };
+}

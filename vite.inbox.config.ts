@@ -1,0 +1,20 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vite";
+
+/** The inbox as it is served: `dist/inbox/`, after tsup has emptied `dist/`. For `vite dev`, the server answers `/v1`. */
+export default defineConfig({
+  root: fileURLToPath(new URL("src/server/inbox/web", import.meta.url)),
+  base: "/",
+  publicDir: false,
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    outDir: fileURLToPath(new URL("dist/inbox", import.meta.url)),
+    emptyOutDir: true,
+    // Everything has an address of its own: the page's security policy takes no inline script, style or data.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    license: { fileName: "third-party-licenses.md" },
+    reportCompressedSize: false,
+  },
+  server: { proxy: { "/v1": process.env["INTENTLOCK_URL"] ?? "http://127.0.0.1:4700" } },
+});
