@@ -4,7 +4,7 @@ import { anyJson, anything } from "../../test/arbitraries.ts";
 import vectors from "../../test/vectors/rfc8785.json" with { type: "json" };
 import { canonicalJson } from "./canonical-json.ts";
 import { IntentlockError } from "./errors.ts";
-import { isJsonObject, type Json } from "./json.ts";
+import { freezeJson, isJsonObject, type Json } from "./json.ts";
 
 test.each(vectors.documents)("RFC 8785: $name", ({ input, canonical }) => {
   expect(canonicalJson(JSON.parse(input))).toBe(canonical);
@@ -28,6 +28,30 @@ describe("refuses, naming the path", () => {
     ["a boxed string", [Object("a")], "[0]: an instance of String is not JSON"],
   ])("%s", (_name, value, message) => {
     expect(() => canonicalJson(value)).toThrow(new IntentlockError("ERR_INVALID_JSON", message));
+  });
+});
+
+describe("puts keys in order, also", () => {
+  const shuffledByProxy = (keys: readonly string[]) =>
+    new Proxy(Object.fromEntries(keys.map((key) => [key, key])), { ownKeys: () => [...keys] });
+  test.each<[string, unknown, string]>([
+    ["those that objects put first", { b: 1, 10: 2, 9: 3 }, '{"10":2,"9":3,"b":1}'],
+    ["numbers that a proxy gives in order", shuffledByProxy(["10", "9"]), '{"10":"10","9":"9"}'],
+    ["numbers that a proxy gives in the middle", shuffledByProxy(["!", "10", "b"]), '{"!":"!","10":"10","b":"b"}'],
+    ["those deep in what is in order", { a: [{ c: [{ z: 1, y: 2 }] }], b: 1 }, '{"a":[{"c":[{"y":2,"z":1}]}],"b":1}'],
+    ["those of what was frozen", freezeJson({ b: { d: 1, c: 2 }, a: 0 }), '{"a":0,"b":{"c":2,"d":1}}'],
+    ["those of a part of what was frozen", freezeJson([{ b: 1, a: 2 }, 0]), '[{"a":2,"b":1},0]'],
+  ])("%s", (_name, value, text) => {
+    expect(canonicalJson(value)).toBe(text);
+    expect(canonicalJson(JSON.parse(text))).toBe(text);
+  });
+
+  test("of any value that was frozen, as of the value", () => {
+    fc.assert(
+      fc.property(anyJson, (value) => {
+        expect(canonicalJson(freezeJson(value))).toBe(canonicalJson(value));
+      }),
+    );
   });
 });
 

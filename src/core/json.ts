@@ -36,25 +36,37 @@ const Given: new (value: object) => object = class {
   }
 };
 
+/** What is seen of a value while it is copied. */
+interface Seen {
+  /** The most bytes that its JSON text can have. */
+  readonly most: number;
+  /** `JSON.stringify` prints its keys in the order of canonical JSON. */
+  readonly sorted: boolean;
+}
+
+interface JsonCopy extends Seen {
+  readonly copy: Json;
+}
+
 /**
- * Marks what {@link freezeJson} made, with the most bytes that its JSON text can have. In a private field: nobody else can
- * set or see it, and unlike a WeakMap it costs the garbage collector nothing.
+ * Marks what {@link freezeJson} made, with what was seen of the whole of it. In a private field: nobody else can set or
+ * see it, and unlike a WeakMap it costs the garbage collector nothing.
  */
 class Frozen extends Given {
-  readonly #most: number;
+  readonly #seen: Seen;
 
-  private constructor(value: object, most: number) {
+  private constructor(value: object, seen: Seen) {
     super(value);
-    this.#most = most;
+    this.#seen = seen;
   }
 
-  static mark(value: object, most: number): void {
-    new Frozen(value, most);
+  static mark(value: object, seen: Seen): void {
+    new Frozen(value, seen);
   }
 
   /** Undefined for every other value. */
-  static sizeOf(value: unknown): number | undefined {
-    return typeof value === "object" && value !== null && #most in value ? value.#most : undefined;
+  static seenOf(value: unknown): Seen | undefined {
+    return typeof value === "object" && value !== null && #seen in value ? value.#seen : undefined;
   }
 }
 
@@ -69,9 +81,14 @@ class Frozen extends Given {
  */
 export function copyJson(value: unknown, maxBytes: number = MAX_JSON_BYTES): Json {
   // The way that calls through a gate take: their arguments are frozen.
-  const known = Frozen.sizeOf(value);
-  if (known !== undefined && known <= maxBytes) return value as Json;
+  const known = Frozen.seenOf(value);
+  if (known && known.most <= maxBytes) return value as Json;
   return copySized(value, { maxBytes, omitUndefined: false }).copy;
+}
+
+/** {@link copyJson}, and whether `JSON.stringify` prints it as RFC 8785 wants it. @throws JsonProblem as there */
+export function copySorted(value: unknown): { readonly copy: Json; readonly sorted: boolean } {
+  return copySized(value, { maxBytes: MAX_JSON_BYTES, omitUndefined: false });
 }
 
 /** {@link copyJson}, deeply frozen, and remembered, so that copying it again costs nothing. @throws JsonProblem as there */
@@ -122,6 +139,7 @@ function isArray(value: Json): value is readonly Json[] {
 interface Size extends CopyOptions {
   least: number;
   most: number;
+  sorted: boolean;
 }
 
 interface CopyOptions {
@@ -129,19 +147,14 @@ interface CopyOptions {
   readonly omitUndefined: boolean;
 }
 
-interface SizedCopy {
-  readonly copy: Json;
-  readonly most: number;
-}
-
-/** The copy and the most bytes of its text. What was frozen before is its own copy, but not below every limit. */
-function copySized(value: unknown, { maxBytes, omitUndefined }: CopyOptions): SizedCopy {
-  const known = Frozen.sizeOf(value);
-  const size: Size = { least: 0, most: known ?? 0, maxBytes, omitUndefined };
+/** What was frozen before is its own copy, but not below every limit. */
+function copySized(value: unknown, { maxBytes, omitUndefined }: CopyOptions): JsonCopy {
+  const { most = 0, sorted = true } = Frozen.seenOf(value) ?? {};
+  const size: Size = { least: 0, most, sorted, maxBytes, omitUndefined };
   try {
-    const copy = known === undefined ? copyValue(value, 1, size) : (value as Json);
+    const copy = most > 0 ? (value as Json) : copyValue(value, 1, size);
     if (size.most > maxBytes && jsonBytes(copy) > maxBytes) throw tooLarge(maxBytes);
-    return { copy, most: size.most };
+    return { copy, most: size.most, sorted: size.sorted };
   } catch (error) {
     throw toProblem(error);
   }
@@ -202,6 +215,8 @@ function copyObject(value: object, depth: number, size: Size): Json {
   let current = "";
   try {
     for (const key of keys) {
+      // Keys that are numbers stand first in the copy, wherever a proxy says that they stand.
+      if (key < current || isDigit(key.charCodeAt(0))) size.sorted = false;
       current = key;
       const given = (value as Record<string, unknown>)[key];
       if (given === undefined && size.omitUndefined) continue;
@@ -216,6 +231,10 @@ function copyObject(value: object, depth: number, size: Size): Json {
     throw at(current, error);
   }
   return copy;
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
 }
 
 /** A plain object of any realm: its prototype is null, or has no prototype itself. */
@@ -259,14 +278,14 @@ function jsonBytes(value: Json): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
-function freezeSized({ copy, most }: SizedCopy): Json {
-  freezeDeep(copy, most);
+function freezeSized({ copy, most, sorted }: JsonCopy): Json {
+  freezeDeep(copy, { most, sorted });
   return copy;
 }
 
-function freezeDeep(value: Json, most: number): void {
+function freezeDeep(value: Json, seen: Seen): void {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
-  for (const item of Object.values(value)) freezeDeep(item, most);
-  Frozen.mark(value, most);
+  for (const item of Object.values(value)) freezeDeep(item, seen);
+  Frozen.mark(value, seen);
   Object.freeze(value);
 }
