@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { CSRF_HEADER, SESSION_COOKIE } from "../src/core/api/index.ts";
+import { CSRF_HEADER } from "../src/core/api/index.ts";
 import type { HoldDecision } from "../src/core/index.ts";
 import { type Gate, HttpGate, HybridGate, openOutbox, type SignedPlan } from "../src/gates/index.ts";
+import { nameSessionCookie } from "../src/server/people/session-cookie.ts";
 import { resumeSession, startSession } from "../src/session/index.ts";
 import { ALICE, aPlan, aPolicy, aRule, summarize } from "./builders.ts";
 import { aGateCall, aSignRequest } from "./gate-conformance.ts";
@@ -61,7 +62,11 @@ async function decide(
   decision: "approve" | "reject" = "approve",
 ): Promise<{ readonly status: number; readonly code?: string }> {
   const session = await addSession(server.context, who);
-  const headers = { cookie: `${SESSION_COOKIE}=${session.token}`, [CSRF_HEADER]: session.csrf, origin: PUBLIC_URL };
+  const headers = {
+    cookie: `${nameSessionCookie(PUBLIC_URL)}=${session.token}`,
+    [CSRF_HEADER]: session.csrf,
+    origin: PUBLIC_URL,
+  };
   const answer = await askServer(server, "POST", `/v1/holds/${holdId}/decision`, { body: { decision }, headers });
   return { status: answer.status, code: answer.body?.code };
 }

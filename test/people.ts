@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { pino } from "pino";
-import { CSRF_HEADER, SESSION_COOKIE } from "../src/core/api/index.ts";
+import { CSRF_HEADER } from "../src/core/api/index.ts";
 import { digestCall, type Role } from "../src/core/index.ts";
 import type { ServerContext } from "../src/server/handler.ts";
+import { nameSessionCookie } from "../src/server/people/session-cookie.ts";
 import { createSecret, hashSecret } from "../src/server/secret.ts";
 import {
   type Hold,
@@ -76,7 +77,7 @@ export function aRequest(
   session: TestSession,
   { method = "POST", headers = {} }: { method?: string; headers?: Record<string, string> } = {},
 ): Request {
-  const own = { cookie: `${SESSION_COOKIE}=${session.token}`, [CSRF_HEADER]: session.csrf, origin: SERVER };
+  const own = { cookie: `${nameSessionCookie(SERVER)}=${session.token}`, [CSRF_HEADER]: session.csrf, origin: SERVER };
   return new Request(`${SERVER}/v1/inbox`, { method, headers: { ...own, ...headers } });
 }
 

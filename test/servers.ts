@@ -58,6 +58,8 @@ export interface ServerSetup {
   readonly mayActFor?: readonly string[] | null;
   readonly log?: Logger;
   readonly rateLimits?: ServerOptions["rateLimits"];
+  /** None unless told: what was built is no matter of these tests. */
+  readonly inbox?: ServerOptions["inbox"];
 }
 
 export const ROOT = "root@acme.dev";
@@ -78,6 +80,7 @@ export async function aServer(setup: ServerSetup = {}): Promise<ServerUnderTest>
   const server = createServer({
     store,
     publicUrl: PUBLIC_URL,
+    inbox: setup.inbox ?? false,
     clock: clock.now,
     log: setup.log,
     rateLimits: setup.rateLimits,

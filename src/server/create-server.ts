@@ -7,6 +7,8 @@ import { createHandlers } from "./handlers.ts";
 import type { RateLimit } from "./http/authenticate.ts";
 import { readClientAddress } from "./http/client-address.ts";
 import { type AnyHandler, createRoutes } from "./http/routes.ts";
+import { createPages } from "./inbox/create-pages.ts";
+import { findPageFolder } from "./inbox/read-page-files.ts";
 import type { Store } from "./store/index.ts";
 import { createSweep } from "./sweep.ts";
 
@@ -25,6 +27,11 @@ export interface ServerOptions {
         readonly keyFailures?: RateLimit | undefined;
       }
     | undefined;
+  /**
+   * Whether the inbox is answered at `/`, to be used in a browser. Default: true, from where the package has it; `folder`
+   * is another place that it was built into, as a `file:` URL with a slash at its end.
+   */
+  readonly inbox?: boolean | { readonly folder: URL } | undefined;
   /**
    * Where a request comes from. Default: the address of the socket, if `env` is the one of `@hono/node-server`. Behind a
    * proxy it has to be read from what that proxy sets.
@@ -52,7 +59,7 @@ export interface IntentlockServer {
 export function createServer(options: ServerOptions): IntentlockServer {
   const clock = options.clock ?? Date.now;
   const log = options.log ?? pino({ level: "silent" });
-  const { store } = options;
+  const { store, inbox = true } = options;
   const context: ServerContext = {
     store,
     clock,
@@ -60,6 +67,7 @@ export function createServer(options: ServerOptions): IntentlockServer {
     log,
     publicUrl: readPublicUrl(options.publicUrl),
   };
+  const folder = typeof inbox === "object" ? inbox.folder : findPageFolder();
   const shutdown = new AbortController();
   const app = createRoutes({
     context,
@@ -68,6 +76,7 @@ export function createServer(options: ServerOptions): IntentlockServer {
     handlers: createHandlers(context) as unknown as Readonly<Record<string, AnyHandler>>,
     keyFailures: options.rateLimits?.keyFailures ?? { count: 30, windowSeconds: 60 },
     clientAddress: options.clientAddress ?? readClientAddress,
+    pages: inbox === false ? undefined : createPages({ folder, publicUrl: context.publicUrl }),
     shutdown: shutdown.signal,
   });
   const underWay = new Set<Promise<Response>>();

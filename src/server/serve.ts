@@ -8,7 +8,7 @@ import { describeError } from "./http/log-request.ts";
 import { openStore, type Store } from "./store/index.ts";
 import { deliverOften } from "./webhooks/deliver-often.ts";
 
-export interface ServeOptions extends Pick<ServerOptions, "clock" | "rateLimits" | "clientAddress"> {
+export interface ServeOptions extends Pick<ServerOptions, "clock" | "rateLimits" | "clientAddress" | "inbox"> {
   /** Default: 4700. 0: any that is free. */
   readonly port?: number | undefined;
   /** Default: `127.0.0.1`. Another one needs TLS in front: keys and cookies travel over it. */

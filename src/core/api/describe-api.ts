@@ -84,7 +84,7 @@ function describeProblems(codes: readonly ProblemCode[], schemas: ApiSchemas): J
   };
 }
 
-const SESSION = `A person who is signed in. What changes something needs the header \`${CSRF_HEADER}\` too.`;
+const SESSION = `A person who is signed in; with TLS the cookie's name begins with \`__Host-\`. What changes something needs the header \`${CSRF_HEADER}\` too.`;
 
 const SECURITY: JsonObject = {
   apiKey: { type: "http", scheme: "bearer", description: "An API key of an agent: `ilk_…`" },

@@ -8,7 +8,7 @@ import { listParameters } from "./parameters.ts";
  */
 export type AuthKind = "agent" | "person" | "admin" | "none";
 
-/** The cookie of a session of a person who is signed in. */
+/** The cookie of a session of a person who is signed in; with `__Host-` before it where the server is reached with TLS. */
 export const SESSION_COOKIE = "intentlock_session";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

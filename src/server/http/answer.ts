@@ -3,8 +3,13 @@ import { IntentlockError } from "../../core/index.ts";
 import { type AnswerStream, type ApiAnswer, ProblemError } from "../handler.ts";
 import { type PassOptions, passStream } from "./pass-stream.ts";
 
-/** On every answer: nothing of it is kept by caches or taken for another type. */
-const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
+/** On every answer: nothing of it is kept by caches, taken for another type, or shown or loaded by a page of another site. */
+const HEADERS = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cross-origin-resource-policy": "same-origin",
+  "x-content-type-options": "nosniff",
+} as const;
 
 /** @param stream for the body of an endpoint that has a `media` */
 export function toResponse(

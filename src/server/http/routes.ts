@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Context, Hono } from "hono";
 import { type AnyEndpoint, listParameters } from "../../core/api/index.ts";
 import { type ApiRequest, type Caller, type Handler, ProblemError, type ServerContext } from "../handler.ts";
+import type { Pages } from "../inbox/create-pages.ts";
 import { toProblemError, toProblemResponse, toResponse } from "./answer.ts";
 import { authenticate, type RateLimit } from "./authenticate.ts";
 import { findIncoming } from "./client-address.ts";
@@ -18,6 +19,8 @@ export interface RouteOptions {
   readonly handlers: Readonly<Record<string, AnyHandler>>;
   readonly keyFailures: RateLimit;
   readonly clientAddress: (request: Request, env: unknown) => string;
+  /** What is answered to browsers beside the endpoints. */
+  readonly pages?: Pages | undefined;
   /** Aborted when the server shuts down. */
   readonly shutdown: AbortSignal;
 }
@@ -49,7 +52,9 @@ export function createRoutes(options: RouteOptions): Hono {
       refuse(c, options, { error: new ProblemError("method_not_allowed"), allow: methods.join(", ") }),
     );
   }
-  app.notFound((c) => refuse(c, options, { error: new ProblemError("not_found") }));
+  app.notFound(
+    async (c) => (await answerPage(c, options)) ?? refuse(c, options, { error: new ProblemError("not_found") }),
+  );
   app.onError((error, c) => refuse(c, options, { error: toProblemError(error) }));
   return app;
 }
@@ -111,6 +116,27 @@ async function answer(c: Context, { endpoint, names, handler, options, remembere
     caller,
     clientRequestId: raw.headers.get("x-request-id"),
     ...(problem && { problem }),
+  });
+  return response;
+}
+
+/** Answers with a page, if there is one of this path. */
+async function answerPage(c: Context, { pages, context }: RouteOptions): Promise<Response | undefined> {
+  const started = performance.now();
+  const { raw } = c.req;
+  const found = await pages?.(raw);
+  if (!found) return undefined;
+  const requestId = randomUUID();
+  const { route, response } = found;
+  response.headers.set("x-request-id", requestId);
+  logRequest(context.log, {
+    requestId,
+    method: raw.method,
+    route,
+    status: response.status,
+    durationMs: performance.now() - started,
+    caller: undefined,
+    clientRequestId: raw.headers.get("x-request-id"),
   });
   return response;
 }

@@ -36,7 +36,7 @@ export const personHandlers: HandlersOf<
     if (!isSameOrigin(headers, [publicUrl, host])) {
       throw new ProblemError("forbidden", { detail: "The request comes from a page of another site" });
     }
-    const begun = await signIn(context, { ...body, clientAddress, previous: readSessionCookie(headers) });
+    const begun = await signIn(context, { ...body, clientAddress, previous: readSessionCookie(headers, publicUrl) });
     const cookie = writeSessionCookie(begun.token, { publicUrl, maxAgeSeconds: SESSION_MAX_MS / 1000 });
     return { status: 201, body: describeSession(begun), headers: { "set-cookie": cookie } };
   },
@@ -47,7 +47,7 @@ export const personHandlers: HandlersOf<
 
   async signOut({ caller, headers }, { store, publicUrl }) {
     toPerson(caller);
-    const token = readSessionCookie(headers);
+    const token = readSessionCookie(headers, publicUrl);
     if (token !== undefined) await store.signIn.removeSession(hashSecret(token));
     const cookie = writeSessionCookie("", { publicUrl, maxAgeSeconds: 0 });
     return { status: 200, body: { removed: true }, headers: { "set-cookie": cookie } };

@@ -4,15 +4,24 @@ import { SESSION_COOKIE } from "../../core/api/index.ts";
 const TOKEN = /^[\w-]{43}$/;
 
 /**
- * The token in a request's session cookie. Undefined also if there are two: somebody who controls a neighbouring host
- * can add one, to make a person act in a session that is not theirs.
+ * What the cookie is called. With TLS its name itself says that no neighbouring host and no page without TLS has set it:
+ * browsers take a name that begins with `__Host-` from nobody else (RFC 6265bis, section 4.1.3.2).
  */
-export function readSessionCookie(headers: Headers): string | undefined {
+export function nameSessionCookie(publicUrl: string): string {
+  return publicUrl.startsWith("https:") ? `__Host-${SESSION_COOKIE}` : SESSION_COOKIE;
+}
+
+/**
+ * The token in a request's session cookie. Undefined also if there are two: somebody who controls a neighbouring host
+ * can add one where there is no TLS, to make a person act in a session that is not theirs.
+ */
+export function readSessionCookie(headers: Headers, publicUrl: string): string | undefined {
+  const name = nameSessionCookie(publicUrl);
   const values = (headers.get("cookie") ?? "")
     .split(";")
     .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(`${SESSION_COOKIE}=`))
-    .map((pair) => pair.slice(SESSION_COOKIE.length + 1));
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1));
   const [value] = values;
   return values.length === 1 && value !== undefined && TOKEN.test(value) ? value : undefined;
 }
@@ -22,7 +31,7 @@ export function writeSessionCookie(token: string, { publicUrl, maxAgeSeconds }: 
   const { protocol, hostname } = new URL(publicUrl);
   // Without TLS it stays on this machine: over a network a browser keeps no such cookie, and nobody is signed in.
   const secure = protocol === "http:" && LOOPBACK.includes(hostname) ? "" : "; Secure";
-  return `${SESSION_COOKIE}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
+  return `${nameSessionCookie(publicUrl)}=${token}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Lax${secure}`;
 }
 
 const LOOPBACK: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];

@@ -13,8 +13,9 @@ import { NOW_MS } from "../../../test/store-builders.ts";
 import { CSRF_HEADER, SESSION_COOKIE } from "../../core/api/index.ts";
 import { createSecret } from "../secret.ts";
 import { identifyPerson, SESSION_IDLE_MS, SESSION_MAX_MS } from "./session.ts";
-import { writeSessionCookie } from "./session-cookie.ts";
+import { nameSessionCookie, readSessionCookie, writeSessionCookie } from "./session-cookie.ts";
 
+const COOKIE = nameSessionCookie(SERVER);
 let context: TestContext;
 
 beforeEach(async () => {
@@ -34,17 +35,15 @@ describe("who is signed in", () => {
 
   test.each<[string, (token: string) => string | undefined]>([
     ["no cookie", () => undefined],
-    ["another token", () => `${SESSION_COOKIE}=${createSecret()}`],
-    ["an empty token", () => `${SESSION_COOKIE}=`],
-    ["a token that is none", () => `${SESSION_COOKIE}=' OR 1=1 --`],
-    ["more after the token", (token) => `${SESSION_COOKIE}=${token}x`],
-    ["a cookie of another name", (token) => `x${SESSION_COOKIE}=${token}; ${SESSION_COOKIE}2=${token}`],
-    ["the name in other letters", (token) => `${SESSION_COOKIE.toUpperCase()}=${token}`],
-    [
-      "a second cookie, that a neighbouring host has set",
-      (token) => `${SESSION_COOKIE}=${createSecret()}; ${SESSION_COOKIE}=${token}`,
-    ],
-    ["the same one twice", (token) => `${SESSION_COOKIE}=${token}; ${SESSION_COOKIE}=${token}`],
+    ["another token", () => `${COOKIE}=${createSecret()}`],
+    ["an empty token", () => `${COOKIE}=`],
+    ["a token that is none", () => `${COOKIE}=' OR 1=1 --`],
+    ["more after the token", (token) => `${COOKIE}=${token}x`],
+    ["a cookie of another name", (token) => `x${COOKIE}=${token}; ${COOKIE}2=${token}`],
+    ["the name in other letters", (token) => `${COOKIE.toUpperCase()}=${token}`],
+    ["a second cookie, that a neighbouring host has set", (token) => `${COOKIE}=${createSecret()}; ${COOKIE}=${token}`],
+    ["the name that it has without TLS", (token) => `${SESSION_COOKIE}=${token}`],
+    ["the same one twice", (token) => `${COOKIE}=${token}; ${COOKIE}=${token}`],
   ])("is nobody with %s", async (_name, cookieOf) => {
     const session = await addSession(context, ALICE);
     const cookie = cookieOf(session.token);
@@ -59,7 +58,7 @@ describe("who is signed in", () => {
 
   test("is found among other cookies", async () => {
     const session = await addSession(context, ALICE);
-    const cookie = `a=b; ${SESSION_COOKIE}=${session.token} ;c=d`;
+    const cookie = `a=b; ${COOKIE}=${session.token} ;c=d`;
     const found = await identifyPerson(new Request(SERVER, { headers: { cookie } }), context);
     expect(found?.person.email).toBe(ALICE);
   });
@@ -166,9 +165,19 @@ describe("a request that changes something", () => {
 });
 
 describe("the cookie", () => {
+  test.each([
+    ["https://lock.acme.dev", "__Host-intentlock_session"],
+    ["http://127.0.0.1:4700", "intentlock_session"],
+  ])("has at %s a name that no other host can set, where that can be", (publicUrl, name) => {
+    expect(nameSessionCookie(publicUrl)).toBe(name);
+    const written = writeSessionCookie("t".repeat(43), { publicUrl, maxAgeSeconds: 60 });
+    const sent = new Headers({ cookie: written.split(";")[0] ?? "" });
+    expect(readSessionCookie(sent, publicUrl)).toBe("t".repeat(43));
+  });
+
   test("is for the server alone, and not for scripts", () => {
     const cookie = writeSessionCookie("token", { publicUrl: SERVER, maxAgeSeconds: 60 });
-    expect(cookie).toBe(`${SESSION_COOKIE}=token; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure`);
+    expect(cookie).toBe(`${COOKIE}=token; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure`);
   });
 
   test.each([

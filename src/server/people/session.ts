@@ -28,7 +28,7 @@ export interface SignedIn {
  * needs the session's token in the header `x-intentlock-csrf`, and an `Origin` that is ours if it has one
  */
 export async function identifyPerson(request: Request, context: ServerContext): Promise<SignedIn | undefined> {
-  const token = readSessionCookie(request.headers);
+  const token = readSessionCookie(request.headers, context.publicUrl);
   if (token === undefined) return undefined;
   const { store } = context;
   const now = context.clock();

@@ -11,12 +11,13 @@ import {
 } from "../../../test/people.ts";
 import { NOW_MS } from "../../../test/store-builders.ts";
 import { createPostgresDatabase, createSqliteDatabase, POSTGRES_URL } from "../../../test/stores.ts";
-import { CSRF_HEADER, SESSION_COOKIE } from "../../core/api/index.ts";
+import { CSRF_HEADER } from "../../core/api/index.ts";
 import type { ApiAnswer, ApiRequest, Caller } from "../handler.ts";
 import { hashSecret } from "../secret.ts";
 import { createFirstAdmin, needsFirstAdmin } from "./first-admin.ts";
 import { personHandlers } from "./handlers.ts";
 import { identifyPerson } from "./session.ts";
+import { nameSessionCookie } from "./session-cookie.ts";
 import { createSignInLink, FIRST_LINK_MS, LINK_MS } from "./sign-in.ts";
 
 let context: TestContext;
@@ -130,7 +131,7 @@ describe("a sign-in link", () => {
 describe("signing in", () => {
   test("begins a session of its own, whatever the browser brings", async () => {
     const planted = await addSession(context, "carol@acme.dev");
-    const headers = { cookie: `${SESSION_COOKIE}=${planted.token}` };
+    const headers = { cookie: `${nameSessionCookie(SERVER)}=${planted.token}` };
     const answer = await aSignIn(tokenOf(await link()), { headers });
     expect(cookieOf(answer)).not.toContain(planted.token);
     expect(await identifyPerson(aRequest(planted), context)).toBeUndefined();
