@@ -9,11 +9,13 @@ import {
   chainEntry,
   type DecisionRecord,
   digestEntry,
+  printEntry,
   recomputeDecision,
   startChain,
   verifyChain,
 } from "./audit.ts";
 import { digestCall } from "./call.ts";
+import { canonicalJson } from "./canonical-json.ts";
 import { check } from "./check.ts";
 
 const CALL = aCall();
@@ -113,6 +115,27 @@ describe("a chain", () => {
       entries.push(chainEntry(head, event, { at: NOW * 1000 + entries.length }).entry);
     }
     expect(headOf(entries)).toBe(HEAD);
+  });
+
+  test("gives the text that was hashed, and each entry as text", () => {
+    const hostile = {
+      ...RECORD,
+      answer: '"event":{',
+      callId: '"event":{"args":',
+      args: { b: '"event":{', a: "\u2028" },
+    };
+    let head = startChain(PLAN_ID);
+    for (const event of [...EVENTS, hostile]) {
+      const next = chainEntry(head, event, { at: NOW });
+      const printed = printEntry(next);
+      expect(JSON.parse(printed)).toEqual(next.entry);
+      expect(next.head.prev).toBe(digestEntry(JSON.parse(printed) as AuditEntry));
+      const args = event.type === "decision" ? canonicalJson(event.args) : undefined;
+      expect(printEntry(next, args)).toBe(printed);
+      if (event.type !== "decision") expect(printed).toBe(canonicalJson(next.entry));
+      else expect(next.hashed).not.toContain("landlord");
+      head = next.head;
+    }
   });
 
   test.each(EVENTS.map((event, seq) => ({ seq, type: event.type })))(

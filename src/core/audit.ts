@@ -1,6 +1,7 @@
 import { type Approval, digestCall, type Evidence } from "./call.ts";
+import { canonicalJson } from "./canonical-json.ts";
 import { check } from "./check.ts";
-import { digest, type Sha256 } from "./digest.ts";
+import { digestText, type Sha256 } from "./digest.ts";
 import type { OpenedToken } from "./plan-token.ts";
 import type { Decision } from "./verdict.ts";
 
@@ -58,6 +59,12 @@ export interface DecisionRecord {
   readonly answer?: string;
 }
 
+/** How a call was answered: blocked also where `check()` said otherwise and the call was blocked outside of it. */
+export function answerOf({ verdict, reason, answer }: DecisionRecord): Pick<DecisionRecord, "verdict" | "reason"> {
+  if (answer !== undefined) return { verdict: "block", reason: answer };
+  return { verdict, ...(reason !== undefined && { reason }) };
+}
+
 /** The end of a chain of entries: what the next one needs. */
 export interface ChainHead {
   readonly planId: string;
@@ -69,25 +76,54 @@ export function startChain(planId: string): ChainHead {
   return { planId, seq: 0, prev: null };
 }
 
+/** An entry that was just added to a chain. */
+export interface ChainedEntry {
+  readonly entry: AuditEntry;
+  /** The text that was hashed: its canonical JSON, without the arguments of a call. */
+  readonly hashed: string;
+  /** The end of the chain with it. */
+  readonly head: ChainHead;
+}
+
 /** Adds an event to a chain. @throws IntentlockError `ERR_INVALID_JSON` if the event is not JSON */
 export function chainEntry(
   head: ChainHead,
   event: AuditEvent,
   options: { readonly at: number; readonly hash?: Sha256 },
-): { readonly entry: AuditEntry; readonly head: ChainHead } {
+): ChainedEntry {
+  const { planId, seq, prev } = head;
   // The keys are in canonical order, and those of decisions too: then the text to hash needs no sorting.
-  const entry: AuditEntry = { at: options.at, event, planId: head.planId, prev: head.prev, seq: head.seq, v: 1 };
-  return { entry, head: { planId: head.planId, seq: head.seq + 1, prev: digestEntry(entry, options.hash) } };
+  const entry: AuditEntry = { at: options.at, event, planId, prev, seq, v: 1 };
+  const hashed = textToHash(entry);
+  return { entry, hashed, head: { planId, seq: seq + 1, prev: digestText(hashed, "audit", options.hash) } };
 }
+
+/**
+ * The JSON text of an entry that was just chained, from the text that was hashed.
+ *
+ * @param args the canonical JSON of the arguments, from whoever has it
+ */
+export function printEntry({ entry: { event }, hashed }: ChainedEntry, args?: string): string {
+  if (event.type !== "decision" || event.args === undefined) return hashed;
+  // The first: only a number stands before it.
+  const start = hashed.indexOf(EVENT) + EVENT.length;
+  return `${hashed.slice(0, start)}"args":${args ?? canonicalJson(event.args)},${hashed.slice(start)}`;
+}
+
+const EVENT = '"event":{';
 
 /**
  * The digest that the next entry names. The arguments of a call are in it by the call's digest, so that they can be
  * removed later and the chain still verifies.
  */
 export function digestEntry(entry: AuditEntry, hash?: Sha256): string {
-  if (entry.event.type !== "decision") return digest(entry, "audit", hash);
+  return digestText(textToHash(entry), "audit", hash);
+}
+
+function textToHash(entry: AuditEntry): string {
+  if (entry.event.type !== "decision") return canonicalJson(entry);
   const { args: _, ...event } = entry.event;
-  return digest({ ...entry, event }, "audit", hash);
+  return canonicalJson({ ...entry, event });
 }
 
 /** What is wrong with a chain of entries, and at which. */

@@ -34,8 +34,12 @@ export interface Evidence {
 
 /** Digest of the action that a call is: the tool's name and the arguments. @throws IntentlockError `ERR_INVALID_JSON` */
 export function digestCall(call: { readonly tool: string; readonly args: unknown }, hash?: Sha256): string {
-  // Put together by hand, so that arguments that are frozen are not copied again.
-  return digestText(`{"args":${canonicalJson(call.args)},"tool":${canonicalJson(call.tool)}}`, "call", hash);
+  return digestPrinted(call.tool, canonicalJson(call.args), hash);
+}
+
+/** {@link digestCall} of arguments whose canonical JSON this is. */
+export function digestPrinted(tool: string, args: string, hash?: Sha256): string {
+  return digestText(`{"args":${args},"tool":${canonicalJson(tool)}}`, "call", hash);
 }
 
 /** Whether the call id, the tool's name and the fingerprint can be what they say they are. */

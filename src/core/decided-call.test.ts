@@ -17,6 +17,7 @@ test("a call is read once, and what is read is frozen", () => {
   const call = snapshotCall(given);
   expect([reads, call.args, Object.isFrozen(call.args)]).toEqual([1, { to: "landlord" }, true]);
   expect(call.digest).toBe(digestCall({ tool: "send_money", args: { to: "landlord" } }));
+  expect(call.argsText).toBe('{"to":"landlord"}');
 });
 
 test.each<[string, unknown]>([
@@ -36,7 +37,7 @@ test.each<[string, unknown]>([
   ],
 ])("a call with %s has no digest, and is never allowed", async (_name, given) => {
   const call = snapshotCall(given as never);
-  expect(call.digest).toBeUndefined();
+  expect([call.digest, call.argsText]).toEqual([undefined, undefined]);
   const checked = check({ token: await aToken(), call, used: [0], now: NOW });
   const decision = overruleDecision(checked, call, undefined) ?? checked;
   expect(decision.verdict).toBe("block");

@@ -1,6 +1,7 @@
 import type { GateCall } from "./api/calls.ts";
 import type { DecisionRecord } from "./audit.ts";
-import { type Call, digestCall, type Evidence, isNamed } from "./call.ts";
+import { type Call, digestPrinted, type Evidence, isNamed } from "./call.ts";
+import { canonicalJson } from "./canonical-json.ts";
 import type { Sha256 } from "./digest.ts";
 import { freezeJson, MAX_ARGS_BYTES } from "./json.ts";
 import type { OpenedToken } from "./plan-token.ts";
@@ -9,6 +10,8 @@ import { type BlockDecision, blockDecision, type Decision } from "./verdict.ts";
 /** A call, read once, its arguments frozen. Without a digest it is not well-formed, and `check()` says what is wrong. */
 export interface CallSnapshot extends Call {
   readonly digest?: string;
+  /** The arguments' canonical JSON: printed once, for the digest and for the record. */
+  readonly argsText?: string;
 }
 
 /** Copies a call before anything is decided about it. Never throws. */
@@ -20,7 +23,8 @@ export function snapshotCall(given: Omit<GateCall, "args"> & { readonly args?: u
     // What is recorded of it would be another call.
     if (!isNamed({ callId, tool, fingerprint })) return call;
     const frozen = freezeJson(args, MAX_ARGS_BYTES);
-    return { ...call, args: frozen, digest: digestCall({ tool, args: frozen }, hash) };
+    const argsText = canonicalJson(frozen);
+    return { ...call, args: frozen, digest: digestPrinted(tool, argsText, hash), argsText };
   } catch {
     return call;
   }

@@ -29,6 +29,7 @@ export {
   type AuditEntry,
   type AuditEvent,
   agreesWithRecord,
+  type ChainedEntry,
   type ChainHead,
   type ChainProblem,
   type ChainResult,

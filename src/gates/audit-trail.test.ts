@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { FailingAuditSink, HeldAuditSink, settle } from "../../test/audit-sinks.ts";
 import { NOW, PLAN_ID } from "../../test/builders.ts";
+import { aDecision } from "../../test/fixtures/outbox-files.ts";
 import { type AuditEvent, verifyChain } from "../core/index.ts";
 import type { AuditSink } from "./audit-sink.ts";
 import { AuditTrail } from "./audit-trail.ts";
@@ -16,6 +17,10 @@ function signed(token: string): AuditEvent {
   return { type: "plan_signed", token };
 }
 
+function withoutLinks(text = ""): string {
+  return text.replace(/"prev":"[^"]*","seq":\d+/, "");
+}
+
 describe("a trail", () => {
   test("numbers events and chains them, as core verifies them", async () => {
     const sink = new FailingAuditSink();
@@ -27,6 +32,26 @@ describe("a trail", () => {
       [NOW, signed("b")],
     ]);
     expect(verifyChain(sink.entries, PLAN_ID)).toMatchObject({ head: { seq: 2 } });
+  });
+
+  test("hands its sink each entry as text too, with the arguments as they were printed", async () => {
+    const sink = new HeldAuditSink();
+    const texts: string[] = [];
+    const trail = aTrail({
+      append: async (entries, _head, printed = []) => {
+        texts.push(...printed);
+        await sink.append(entries);
+      },
+    });
+    const decision = { ...aDecision(), args: { b: 1, a: ["x"] } };
+    const writes = [signed("a"), decision].map((event) => trail.write(event));
+    const last = trail.write(decision, '{"a":["x"],"b":1}');
+    await sink.finish();
+    await sink.finish();
+    await Promise.all([...writes, last]);
+    expect(texts.map((text) => JSON.parse(text))).toEqual(sink.stored);
+    expect(texts[1]).toContain('"args":{"a":["x"],"b":1},');
+    expect(withoutLinks(texts[2])).toBe(withoutLinks(texts[1]));
   });
 
   test("without a sink numbers events all the same", async () => {

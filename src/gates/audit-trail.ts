@@ -1,3 +1,4 @@
+import { printEntry } from "../core/audit.ts";
 import {
   type AuditEntry,
   type AuditEvent,
@@ -10,6 +11,7 @@ import type { AuditSink } from "./audit-sink.ts";
 
 interface Waiting {
   readonly event: AuditEvent;
+  readonly argsText: string | undefined;
   readonly resolve: (seq: number) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -41,15 +43,19 @@ export class AuditTrail {
     this.#hash = options.hash;
   }
 
-  /** Writes one event and gives its number. Rejects if it was not stored. */
-  write(event: AuditEvent): number | Promise<number> {
+  /**
+   * Writes one event and gives its number. Rejects if it was not stored.
+   *
+   * @param argsText the canonical JSON of the arguments that are in it, from whoever has it
+   */
+  write(event: AuditEvent, argsText?: string): number | Promise<number> {
     if (!this.#sink) {
       const { seq } = this.#head;
       this.#head = { ...this.#head, seq: seq + 1 };
       return seq;
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ event, resolve, reject });
+      this.#waiting.push({ event, argsText, resolve, reject });
       if (!this.#writing) void this.#writeAll();
     });
   }
@@ -70,11 +76,13 @@ export class AuditTrail {
 
   async #writeBatch(batch: readonly Waiting[]): Promise<void> {
     const entries: AuditEntry[] = [];
+    const texts: string[] = [];
     const chained: Waiting[] = [];
     let head = this.#head;
     for (const waiting of batch) {
       try {
         const next = chainEntry(head, waiting.event, { at: this.#clock(), hash: this.#hash });
+        texts.push(printEntry(next, waiting.argsText));
         entries.push(next.entry);
         chained.push(waiting);
         head = next.head;
@@ -83,7 +91,7 @@ export class AuditTrail {
       }
     }
     if (entries.length === 0) return;
-    await this.#sink?.append(entries, head);
+    await this.#sink?.append(entries, head, texts);
     this.#head = head;
     for (const [index, { resolve }] of chained.entries()) resolve((entries[index] as AuditEntry).seq);
   }

@@ -87,7 +87,7 @@ export class HybridGate implements Gate {
     this.#leases = new Leases(this.#client);
     this.#plans = new LocalPlans({
       signer: { renew: (plan) => this.#renew(plan), open: (token) => this.#tokens.open(token) },
-      sink: { append: async (entries, head) => await (await this.#openOutbox()).append(entries, head) },
+      sink: { append: async (...batch) => await (await this.#openOutbox()).append(...batch) },
       redact: options.redact ?? false,
       ledger: new LocalLedger(undefined),
       clock: () => this.#clock.now(),

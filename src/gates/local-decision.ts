@@ -52,7 +52,7 @@ export async function decideLocally(state: PlanState, given: GateCall, options: 
   const reservation = decision.verdict === "allow" ? take(state, decision, { ledger, email, now }) : undefined;
   const record = describeDecision(opened, call, { used, now, evidence, checked, answer, redact: options.redact });
   try {
-    const seq = await state.trail.write(record);
+    const seq = await state.trail.write(record, call.argsText);
     if (reservation) state.open.set(seq, reservation);
     return Object.freeze({ ...decision, ...named, seq, elapsedUs: elapsedUs() });
   } catch (error) {

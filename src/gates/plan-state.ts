@@ -41,7 +41,8 @@ export async function recordOutcome(state: PlanState, outcome: Extract<Outcome, 
   state.open.delete(decisionSeq);
   try {
     const duration = durationMs === undefined ? {} : { durationMs };
-    await writeEvent(state.trail, { type: "outcome", decisionSeq, status, ...duration });
+    // In the order of canonical JSON, see chainEntry().
+    await writeEvent(state.trail, { decisionSeq, ...duration, status, type: "outcome" });
   } catch (error) {
     state.open.set(decisionSeq, reservation);
     throw error;

@@ -100,6 +100,23 @@ describe("append", () => {
     expect(verifyChain(await lost.entries("plan-1"), "plan-1").head).toEqual(winner.head);
   });
 
+  test("stores the texts that come with them, and nothing if one is missing", async () => {
+    const outbox = await anOutbox();
+    const chain = new Chain("plan-1");
+    const entries = chain.decisions(2);
+    const texts = entries.map((entry) => ` ${JSON.stringify(entry)}`);
+    for (const wrong of [[], texts.slice(1), [texts[0], undefined], [texts[0], 7]]) {
+      await expect(outbox.append(entries, chain.head, wrong as never)).rejects.toMatchObject({
+        code: "ERR_AUDIT_WRITE",
+      });
+    }
+    await outbox.append(entries, chain.head, texts);
+    expect(await outbox.entries("plan-1")).toEqual(entries);
+    await outbox.close();
+    const stored = withFile(outbox.path, (file) => file.prepare("SELECT body FROM entries ORDER BY seq").all());
+    expect(stored.map(({ body }) => body)).toEqual(texts);
+  });
+
   test("takes names that objects inherit, and text of all kinds", async () => {
     const outbox = await anOutbox();
     const planId = `__proto__'"; DROP TABLE entries; --\0\u{1f512}`;

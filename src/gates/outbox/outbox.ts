@@ -84,13 +84,14 @@ export class Outbox implements AuditSink {
    * taken even if too many wait: there are no more of them than of decisions.
    *
    * @param head the end of the chain with these entries, from whoever chained them: otherwise they are hashed again
+   * @param texts each entry as JSON, from whoever printed them: otherwise they are printed again
    * @throws IntentlockError `ERR_AUDIT_WRITE` if they are not stored, or do not follow on what is stored;
    * `ERR_AUDIT_BACKLOG` if too many wait for upload, or the server refuses the plan's; `ERR_CLOSED`
    */
-  async append(entries: readonly AuditEntry[], head?: ChainHead): Promise<void> {
+  async append(entries: readonly AuditEntry[], head?: ChainHead, texts?: readonly string[]): Promise<void> {
     this.#assertOpen();
     if (entries.length === 0) return;
-    const upload = await this.#link.ask(toOperation(entries, head));
+    const upload = await this.#link.ask(toOperation(entries, head, texts));
     if (upload) for (const uploader of this.#uploaders) uploader.wake();
   }
 
@@ -185,7 +186,11 @@ function assertCount(value: number, option: string): void {
 }
 
 /** @throws IntentlockError `ERR_AUDIT_WRITE` if the entries are not a piece of one chain */
-function toOperation(entries: readonly AuditEntry[], head: ChainHead | undefined): AppendOperation {
+function toOperation(
+  entries: readonly AuditEntry[],
+  head: ChainHead | undefined,
+  texts: readonly string[] | undefined,
+): AppendOperation {
   const { planId, seq, prev } = entries[0] as AuditEntry;
   // A value that SQLite does not take would fail everybody's transaction.
   if (!isPlanId(planId) || !Number.isSafeInteger(seq) || (prev !== null && typeof prev !== "string")) throw notAChain();
@@ -198,9 +203,10 @@ function toOperation(entries: readonly AuditEntry[], head: ChainHead | undefined
     const { type } = entry.event;
     const follows =
       entry.planId === planId && entry.seq === seq + index && (index === 0 || entry.prev === digests.at(-1));
-    if (!follows) throw notAChain();
+    const body = texts ? texts[index] : JSON.stringify(entry);
+    if (!follows || typeof body !== "string") throw notAChain();
     digests.push(head ? (next?.prev ?? head.prev ?? "") : digestEntry(entry, nodeSha256));
-    bodies.push(JSON.stringify(entry));
+    bodies.push(body);
     decides ||= type === "decision" || type === "plan_signed" || type === "refresh";
     closes ||= type === "closed";
   }
