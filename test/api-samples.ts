@@ -195,6 +195,7 @@ export const samples: { readonly [Name in keyof typeof endpoints]: Sample } = {
       ],
     },
   },
+  watchInbox: { answers: { 200: [{ holdId: "hold-1", status: "approved" }, {}] } },
   getInboxItem: {
     answers: {
       200: [

@@ -4,7 +4,7 @@ import { createAuditHandlers } from "./audit/handlers.ts";
 import { createCallHandlers } from "./check/handlers.ts";
 import type { HandlersOf, ServerContext } from "./handler.ts";
 import { createHoldHandlers } from "./holds/handlers.ts";
-import { personHandlers } from "./people/handlers.ts";
+import { createFeedHandlers, personHandlers } from "./people/handlers.ts";
 import { createPlanHandlers } from "./plans/handlers.ts";
 import { createLeaseHandlers } from "./plans/leases.ts";
 import { PlanChanges } from "./plans/plan-changes.ts";
@@ -25,6 +25,7 @@ export function createHandlers(context: ServerContext): HandlersOf<typeof endpoi
     ...createAuditHandlers(refresher),
     ...createPolicyHandlers(policies),
     ...createSystemHandlers(),
+    ...createFeedHandlers(context),
     ...personHandlers,
     ...adminHandlers,
   };

@@ -1,5 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { HOLD_SIGNAL, type NewHold, type OpenedHold, type Store } from "../../src/server/store/index.ts";
+import {
+  HOLD_OPENED_SIGNAL,
+  HOLD_SIGNAL,
+  type NewHold,
+  type OpenedHold,
+  type Store,
+} from "../../src/server/store/index.ts";
 import { addPlan, aHold, anApproval, BOB, NOW_MS, type PlanInStore } from "../store-builders.ts";
 
 /** Holds, from their opening to their claim. */
@@ -144,6 +150,19 @@ export function describeHolds(open: () => Promise<Store>): void {
       expect(await list({ limit: 1, before: { createdAt: NOW_MS, id: ids[1] } })).toEqual([ids[0]]);
     });
 
+    test("signal that they were opened to all instances, and not to those that wait for a decision", async () => {
+      await newPlan();
+      const other = await open();
+      const missed: (string | undefined)[] = [];
+      const stop = store.signals.listen(HOLD_SIGNAL, (id) => missed.push(id));
+      const hold = aHold(plan);
+      const heard = Promise.all([store, other].map((one) => listenForOpened(one, hold.id)));
+      await store.holds.open(hold, { maxHolds: 1 });
+      await heard;
+      stop();
+      expect(missed).not.toContain(hold.id);
+    });
+
     test("signal every change to all instances", async () => {
       await newPlan();
       const other = await open();
@@ -157,6 +176,19 @@ export function describeHolds(open: () => Promise<Store>): void {
       await there;
     });
   });
+}
+
+/** Resolves when it was signalled that a hold was opened, or to look and it is there. */
+async function listenForOpened(store: Store, id: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const look = async (): Promise<void> => {
+    if (await store.holds.get(id)) resolve();
+  };
+  const stop = store.signals.listen(HOLD_OPENED_SIGNAL, (payload) => {
+    if (payload === id) resolve();
+    else if (payload === undefined) void look().catch(reject);
+  });
+  await promise.finally(stop);
 }
 
 /** Resolves when all of these holds were signalled, or it was signalled to look and they are decided. */

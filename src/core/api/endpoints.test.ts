@@ -117,6 +117,7 @@ describe("the table of endpoints", () => {
       "getPlan",
       "decideHold",
       "listInbox",
+      "watchInbox",
       "getInboxItem",
       "validatePolicy",
       "getSession",

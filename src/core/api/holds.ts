@@ -5,7 +5,7 @@ import { countSchema, digestSchema, idSchema, secondsSchema } from "../fields.ts
 import { type Plan, planSchema } from "../plan.ts";
 import { closedObject } from "../schema.ts";
 import type { Decision } from "../verdict.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint, StreamEndpoint } from "./endpoint.ts";
 import { type Task, taskSchema } from "./plans.ts";
 import {
   argsSchema,
@@ -112,6 +112,15 @@ export interface InboxItemAnswer extends InboxItem {
   readonly similar?: SimilarCall;
 }
 
+/**
+ * One event of the inbox. `hold`: a hold that the person may see was opened or decided, or its time is over. `look`, with
+ * nothing in it: something may have been missed, so the inbox has to be read again.
+ */
+export interface InboxEvent {
+  readonly holdId?: string;
+  readonly status?: HoldStatus;
+}
+
 export interface InboxAnswer {
   readonly holds: readonly InboxItem[];
   readonly next?: string;
@@ -200,6 +209,11 @@ export const inboxItemAnswerSchema: z.ZodType<InboxItemAnswer> = z.object({
   similar: similarCall.exactOptional(),
 });
 
+const inboxEventSchema: z.ZodType<InboxEvent> = z.object({
+  holdId: serverIdSchema.exactOptional(),
+  status: holdStatusSchema.exactOptional(),
+});
+
 export interface InboxQuery extends ListQuery {
   /** The ones that wait, unless told. */
   readonly status?: HoldStatus;
@@ -217,6 +231,7 @@ export const holdEndpoints: {
   readonly claimHold: Endpoint<ClaimHoldBody, ClaimHoldAnswer>;
   readonly decideHold: Endpoint<DecideHoldBody, OpenedHoldAnswer>;
   readonly listInbox: Endpoint<undefined, InboxAnswer, InboxQuery>;
+  readonly watchInbox: StreamEndpoint<InboxEvent>;
   readonly getInboxItem: Endpoint<undefined, InboxItemAnswer>;
 } = {
   openHold: {
@@ -271,6 +286,15 @@ export const holdEndpoints: {
     auth: ["person"],
     query: inboxQuerySchema,
     answers: { 200: z.object({ holds: z.array(inboxItemSchema), next: z.string().exactOptional() }) },
+  },
+  // Before the ids: routes are tried in this order.
+  watchInbox: {
+    method: "GET",
+    path: "/v1/inbox/events",
+    summary: "What happens to the holds that the person may see, as it happens: events `hold` and `look`",
+    auth: ["person"],
+    answers: { 200: inboxEventSchema },
+    media: "text/event-stream",
   },
   getInboxItem: {
     method: "GET",

@@ -1,14 +1,26 @@
 import type { holdEndpoints, SessionAnswer, sessionEndpoints } from "../../core/api/index.ts";
-import { type Caller, type HandlersOf, ProblemError } from "../handler.ts";
+import { type Caller, type HandlersOf, ProblemError, type ServerContext } from "../handler.ts";
 import { hashSecret } from "../secret.ts";
 import { decideHold } from "./decide-hold.ts";
 import { describeOpened } from "./describe-hold.ts";
+import { InboxFeed } from "./inbox-feed.ts";
 import { getInboxItem } from "./inbox-item.ts";
 import { listInbox } from "./list-inbox.ts";
 import { isSameOrigin } from "./same-origin.ts";
 import { SESSION_MAX_MS, type SignedIn } from "./session.ts";
 import { readSessionCookie, writeSessionCookie } from "./session-cookie.ts";
 import { signIn } from "./sign-in.ts";
+
+/** What happens to holds, told to the pages that are open on one server. */
+export function createFeedHandlers(context: ServerContext): HandlersOf<Pick<typeof holdEndpoints, "watchInbox">> {
+  const feed = new InboxFeed(context);
+  return {
+    async watchInbox({ caller }) {
+      // Proxies that gather what they pass on would keep the events to themselves.
+      return { status: 200, body: feed.open(toPerson(caller)), headers: { "x-accel-buffering": "no" } };
+    },
+  };
+}
 
 /** What people do who are signed in: decide holds, and their sessions. */
 export const personHandlers: HandlersOf<
@@ -55,7 +67,7 @@ export const personHandlers: HandlersOf<
 };
 
 /** @throws ProblemError `forbidden` for an agent: the table lets people in alone where this is used */
-function toPerson(caller: Caller): SignedIn {
+export function toPerson(caller: Caller): SignedIn {
   if (caller.kind !== "person") throw new ProblemError("forbidden");
   return caller;
 }

@@ -2,6 +2,9 @@ import type { ServerContext } from "../handler.ts";
 import type { ApiKey, HoldHead, Person } from "../store/index.ts";
 import { findRefusal, listKeyOwners } from "./may-decide.ts";
 
+/** The API keys of agents, as they are while one request is answered. */
+export type KeysOfAgents = Map<string, readonly ApiKey[]>;
+
 /**
  * Which holds a person may see: while one waits, whoever may decide it; after that they and whoever did decide it, the
  * person for whom the agent asked, and administrators. Everything that shows holds asks this one place.
@@ -9,12 +12,13 @@ import { findRefusal, listKeyOwners } from "./may-decide.ts";
 export class HoldSight {
   readonly #context: Pick<ServerContext, "store" | "clock">;
   readonly #person: Person;
-  /** Of each agent, as they are while one request is answered. */
-  readonly #keys = new Map<string, readonly ApiKey[]>();
+  readonly #keys: KeysOfAgents;
 
-  constructor(context: Pick<ServerContext, "store" | "clock">, person: Person) {
+  /** @param keys shared by those that judge at the same moment */
+  constructor(context: Pick<ServerContext, "store" | "clock">, person: Person, keys: KeysOfAgents = new Map()) {
     this.#context = context;
     this.#person = person;
+    this.#keys = keys;
   }
 
   /** Those of them that the person may see, in the same order. */

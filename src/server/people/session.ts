@@ -30,14 +30,23 @@ export interface SignedIn {
 export async function identifyPerson(request: Request, context: ServerContext): Promise<SignedIn | undefined> {
   const token = readSessionCookie(request.headers, context.publicUrl);
   if (token === undefined) return undefined;
-  const { store } = context;
-  const now = context.clock();
-  const session = await store.signIn.findSession(hashSecret(token), now);
+  const found = await findSignedIn(context, hashSecret(token));
+  if (!found) return undefined;
+  const { person, session } = found;
+  if (!SAFE_METHODS.includes(request.method)) checkIntent(request, session, context);
+  return { person, session: await prolong(session, context.clock(), context) };
+}
+
+/** Who is signed in by the session of this hash, if anybody still is. To look does not make the session last longer. */
+export async function findSignedIn(
+  { store, clock }: Pick<ServerContext, "store" | "clock">,
+  hash: string,
+): Promise<SignedIn | undefined> {
+  const now = clock();
+  const session = await store.signIn.findSession(hash, now);
   if (!session || now >= session.createdAt + SESSION_MAX_MS) return undefined;
   const person = await store.people.get(session.email);
-  if (!person || person.disabledAt !== null) return undefined;
-  if (!SAFE_METHODS.includes(request.method)) checkIntent(request, session, context);
-  return { person, session: await prolong(session, now, context) };
+  return person && person.disabledAt === null ? { person, session } : undefined;
 }
 
 function checkIntent(request: Request, session: WebSession, { publicUrl }: ServerContext): void {

@@ -13,7 +13,7 @@ export type { AuditEntryStore, StoredDecision, StoredEntry } from "./audit-entri
 export type { HeadsRequest, HoldHead, HoldPlace } from "./hold-heads.ts";
 export type { Hold, HoldStatus, NewHold } from "./hold-record.ts";
 export { HOLD_SIGNAL, type HoldDecisionRecord, type HoldFilter, type HoldStore } from "./holds.ts";
-export type { OpenedHold } from "./open-hold.ts";
+export { HOLD_OPENED_SIGNAL, type OpenedHold } from "./open-hold.ts";
 export type { PostgresOptions } from "./open-postgres.ts";
 export type { NameRange, PageRequest } from "./page.ts";
 export type { NewPerson, Person, PersonStore } from "./people.ts";

@@ -1,9 +1,12 @@
-import type { Transaction } from "kysely";
+import { sql, type Transaction } from "kysely";
 import { type Database, lockRows, transact } from "./database.ts";
 import { type Hold, type NewHold, toHold, toHoldRow } from "./hold-record.ts";
 import { checkNames } from "./parameters.ts";
 import { planDeliveries } from "./plan-deliveries.ts";
-import type { Tables } from "./schema.ts";
+import type { HoldRow, Tables } from "./schema.ts";
+
+/** The channel on which it is signalled that a hold was opened; the payload is its id. Who waits for one does not listen. */
+export const HOLD_OPENED_SIGNAL = "hold_opened";
 
 /** What came of opening a hold. `existing`: this decision has one already, whatever became of it. */
 export type OpenedHold =
@@ -44,10 +47,24 @@ export async function openHold(
       .where("id", "=", hold.planId)
       .execute();
     const row = toHoldRow(hold);
-    await query.insertInto("holds").values(row).execute();
+    await insert({ ...database, query }, row);
     await planDeliveries(query, [hold], { event: "hold.pending", now: hold.createdAt });
     return { outcome: "opened", hold: toHold(row) };
   });
+}
+
+/** Adds a hold and signals it; on PostgreSQL a signal is sent by the commit. */
+async function insert(database: Database, row: HoldRow): Promise<void> {
+  const change = database.query.insertInto("holds").values(row);
+  if (database.kind === "postgres") {
+    await sql`WITH opened AS (${change.returning("id")})
+      SELECT pg_notify(${database.channel}, ${`${HOLD_OPENED_SIGNAL} `} || opened.id) FROM opened`.execute(
+      database.query,
+    );
+    return;
+  }
+  await change.execute();
+  await database.signals.notify(HOLD_OPENED_SIGNAL, row.id);
 }
 
 async function findExisting(query: Transaction<Tables>, hold: NewHold): Promise<Hold | undefined> {
