@@ -1,59 +1,19 @@
-import { pino } from "pino";
 import { afterEach, describe, expect, test } from "vitest";
+import { aServerWithBrowsers, type ServerWithBrowsers } from "../../../test/browsers.ts";
 import { ALICE } from "../../../test/builders.ts";
-import {
-  type Answer,
-  aCheckBody,
-  aHoldPolicy,
-  aServer,
-  COMMENTS,
-  PUBLIC_URL,
-  ROOT,
-  type ServerSetup,
-  type ServerUnderTest,
-  signedPlan,
-} from "../../../test/servers.ts";
+import { aHoldPolicy, ROOT, type ServerSetup } from "../../../test/servers.ts";
 import { BOB } from "../../../test/store-builders.ts";
 import { type AnyEndpoint, CSRF_HEADER, endpoints, fillPath, listParameters } from "../../core/api/index.ts";
-import { createSignInLink } from "./sign-in.ts";
 
-const open: ServerUnderTest[] = [];
+const open: ServerWithBrowsers[] = [];
 afterEach(async () => {
   await Promise.all(open.splice(0).map((one) => one.close()));
 });
 
-interface Browser {
-  readonly csrf: string;
-  readonly cookie: string;
-  ask(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
-}
-
-async function start(setup: ServerSetup = {}) {
-  const logged: string[] = [];
-  const log = pino({ level: "trace" }, { write: (line: string) => logged.push(line) });
-  const one = await aServer({ policy: aHoldPolicy(), log, ...setup });
+async function start(setup: ServerSetup = {}): Promise<ServerWithBrowsers> {
+  const one = await aServerWithBrowsers(setup);
   open.push(one);
-  const signIn = async (email: string): Promise<Browser> => {
-    const { url } = await createSignInLink({ ...one.server.context, actor: "cli:root" }, email);
-    const body = { token: url.split("#")[1] };
-    const answer = await one.ask("POST", "/v1/session", { body, apiKey: null, headers: { origin: PUBLIC_URL } });
-    expect(answer.status).toBe(201);
-    const cookie = answer.headers.get("set-cookie")!.split(";")[0]!;
-    const { csrf } = answer.body;
-    const ask: Browser["ask"] = (method, path, sent, headers = {}) => {
-      const own = { cookie, [CSRF_HEADER]: csrf, origin: PUBLIC_URL, "sec-fetch-site": "same-origin", ...headers };
-      return one.ask(method, path, { apiKey: null, headers: own, ...(sent !== undefined && { body: sent }) });
-    };
-    return { csrf, cookie, ask };
-  };
-  const hold = async (): Promise<string> => {
-    const plan = await signedPlan(one, COMMENTS);
-    const args = { issue: 7, body: "argument-of-a-call" };
-    const { body } = await one.ask("POST", "/v1/check", { body: aCheckBody(plan, { tool: "post_comment", args }) });
-    const decisionSeq = body.decision.seq;
-    return (await one.ask("POST", "/v1/holds", { body: { planId: plan.planId, decisionSeq, args } })).body.holdId;
-  };
-  return { ...one, signIn, hold, logged };
+  return one;
 }
 
 describe("over the server's routes", () => {
@@ -207,5 +167,25 @@ describe("over the server's routes", () => {
     expect(item).toMatchObject({ holdId, kind: "plan", plan: { goal: "Comment" }, task: { instruction: "Comment" } });
     await bob.ask("POST", `/v1/holds/${holdId}/decision`, { decision: "approve" });
     expect((await refresh()).status).toBe(201);
+  });
+
+  test("an administrator makes a sign-in link, and the record shows whose it was", async () => {
+    const one = await start();
+    const root = await one.signIn(ROOT);
+    const made = await root.ask("POST", "/v1/people/BOB%40acme.dev/sign-in-link");
+    expect(made).toMatchObject({ status: 201, body: { url: expect.stringContaining("/sign-in#") } });
+    expect(made.body.expiresAt).toBe(one.clock.now() + 900_000);
+    const [created] = await one.store.adminAudit.list({ limit: 1 });
+    expect(created).toMatchObject({ actor: ROOT, action: "sign-in-link.create", target: BOB });
+
+    const bob = await one.signIn(BOB, made.body.url);
+    const holdId = await one.hold();
+    expect((await bob.ask("POST", `/v1/holds/${holdId}/decision`, { decision: "approve" })).status).toBe(200);
+    const [approved] = await one.store.adminAudit.list({ limit: 1 });
+    expect(approved).toMatchObject({ actor: BOB, action: "hold.approve", details: { linkBy: ROOT } });
+    expect(one.logged.join("")).not.toContain(made.body.url.split("#")[1]);
+
+    const unknown = await root.ask("POST", "/v1/people/nobody%40acme.dev/sign-in-link");
+    expect(unknown.body.code).toBe("unknown_user");
   });
 });

@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { aServerWithBrowsers } from "../../../test/browsers.ts";
 import { ALICE, aPolicy, aRule } from "../../../test/builders.ts";
 import {
   aCheckBody,
   anAgent,
   aServer,
+  ROOT,
   type ServerSetup,
   type ServerUnderTest,
   signedPlan,
@@ -73,6 +75,27 @@ describe("testing a policy", () => {
     expect((await tryPolicy(one, { replay: 1 })).body.rows).toHaveLength(1);
     expect((await tryPolicy(one)).body.rows).toEqual([]);
     expect(await one.store.plans.state(plan.planId)).toEqual(before);
+  });
+
+  test("says to an administrator what was called, and for whom, unless it is long", async () => {
+    const one = await aServerWithBrowsers({ policy: aPolicy() });
+    open.push(one);
+    const plan = await signedPlan(one);
+    for (const to of ["landlord", "x".repeat(10_000)]) {
+      await one.ask("POST", "/v1/check", { body: aCheckBody(plan, { args: { to } }) });
+    }
+    const root = await one.signIn(ROOT);
+    const body = { agent: one.agent.name, text: STRICT, replay: 10 };
+    const [long, short] = (await root.ask("POST", "/v1/policies/test", body)).body.rows;
+    const [at, user] = [one.clock.now(), ALICE];
+    expect(short).toMatchObject({ at, user, args: { to: "landlord" } });
+    expect(long).toMatchObject({ at, user, seq: 2 });
+    expect(long).not.toHaveProperty("args");
+    // A key may act for other people than those of these calls.
+    for (const row of (await tryPolicy(one, { replay: 10 })).body.rows) {
+      expect(row).not.toHaveProperty("user");
+      expect(row).not.toHaveProperty("args");
+    }
   });
 
   test("says how many decisions cannot be made again", async () => {
