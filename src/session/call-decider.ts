@@ -8,11 +8,11 @@ import type {
   JsonObject,
   OutcomeStatus,
 } from "../core/index.ts";
-import { freezeArgs, isJsonObject } from "../core/json.ts";
+import { isJsonObject } from "../core/json.ts";
 import { type Block, blockDecision } from "../core/verdict.ts";
 import type { Gate, GateCall, HoldResolution, OpenedHold, SignedPlan } from "../gates/gate.ts";
-import { describeThrown } from "./describe-thrown.ts";
 import { emit, type SessionListener } from "./events.ts";
+import { ABORTED, prepareCall } from "./prepare-call.ts";
 import type { SessionTool } from "./session-tool.ts";
 
 /** A tool call as an adapter hands it over. All but the signal may be written by an attacker. */
@@ -71,12 +71,6 @@ export interface SessionParts {
   readonly onEvent: SessionListener | undefined;
   readonly signal: AbortSignal | undefined;
 }
-
-const ABORTED: Block & { readonly reason: "aborted" } = {
-  reason: "aborted",
-  stage: "gate",
-  detail: "the run was aborted",
-};
 
 /** Takes a call from its arguments to its decision, waits for people, and tells gate and listener what happened. */
 export class CallDecider {
@@ -146,30 +140,8 @@ export class CallDecider {
     return { decision: decision.verdict === "block" ? decision : this.#failClosed(gateCall) };
   }
 
-  /** The call as the gate gets it: arguments parsed with the tool's own schema, or the reason why they were not. */
-  async #prepare(pending: PendingCall): Promise<GateCall> {
-    const { callId, tool: name, args, problem, clashes } = pending;
-    const signed = Object.hasOwn(this.#parts.fingerprints, name) ? this.#parts.fingerprints[name] : undefined;
-    const fingerprint = pending.fingerprint ?? signed;
-    const call: GateCall = { callId, tool: name, args, ...(fingerprint !== undefined && { fingerprint }) };
-    if (pending.refusal) return refuse(call, pending.refusal.reason, pending.refusal.detail);
-    if (this.#isAborted(pending)) return { ...call, refusal: ABORTED };
-    if (clashes) return refuse(call, "invalid_call", "another call is in flight under the same id");
-    const tool = this.#parts.tools.get(name);
-    if (!tool) return refuse(call, "unknown_tool", "the session has no such tool");
-    if (args === undefined) return refuse(call, "invalid_call", `the arguments are ${problem}`);
-    if (!tool.parse || pending.isParsed) return call;
-    let parsed: unknown;
-    try {
-      parsed = await tool.parse(args);
-    } catch (error) {
-      return refuse(call, "invalid_args", describeThrown(error).slice(0, 1000));
-    }
-    try {
-      return { ...call, args: freezeArgs(parsed) };
-    } catch (error) {
-      return refuse(call, "invalid_args", `what the tool's schema makes of them is ${describeThrown(error)}`);
-    }
+  #prepare(call: PendingCall): GateCall | Promise<GateCall> {
+    return prepareCall(call, this.#parts, this.#isAborted(call));
   }
 
   async #ask(method: "check" | "peek", call: GateCall): Promise<Decision> {
@@ -276,10 +248,6 @@ export class CallDecider {
 interface NamedCall {
   readonly callId: string;
   readonly tool: string;
-}
-
-function refuse(call: GateCall, reason: BlockReason, detail: string): GateCall {
-  return { ...call, refusal: { reason, stage: reason === "invalid_args" ? "schema" : "parse", detail } };
 }
 
 /** A gate may be anybody's: an answer to another call, or half of one, is no answer. */

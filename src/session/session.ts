@@ -52,6 +52,10 @@ interface InFlight {
   result?: Promise<RunResult<unknown>>;
 }
 
+interface ToolRun<T> extends RunOptions {
+  readonly implementation: ToolImplementation<T | PromiseLike<T>>;
+}
+
 /** One run of one agent under one signed plan. Made by `startSession`. */
 export class Session {
   readonly #parts: SessionParts;
@@ -99,10 +103,7 @@ export class Session {
     const repeated = this.#repeatable.find(pending);
     if (repeated?.result) return repeated.result as RunResult<T>;
     const entry: InFlight = { call: pending };
-    const result = this.#whileInFlight(entry, async () => {
-      const admission = repeated?.suspended ? this.#goOn(repeated.suspended, pending) : await this.#decide(pending);
-      return await this.#runAdmitted(pending, admission, implementation, options);
-    });
+    const result = this.#runOnce(entry, repeated?.suspended, { implementation, ...options });
     entry.result = result;
     return await result;
   }
@@ -177,8 +178,8 @@ export class Session {
     await this.#parts.gate.record({ type: "closed", planId: this.planId });
   }
 
-  async #decide(call: PendingCall): Promise<Admission> {
-    return this.#closing ? this.#closedBlock(call) : await this.#decider.decide(call);
+  #decide(call: PendingCall): Admission | Promise<Admission> {
+    return this.#closing ? this.#closedBlock(call) : this.#decider.decide(call);
   }
 
   /** A call that its tool suspended has been decided, counted and recorded. */
@@ -187,11 +188,20 @@ export class Session {
     return this.#decider.blockIfAborted(again) ?? suspended;
   }
 
+  async #runOnce<T>(entry: InFlight, suspended: SuspendedCall | undefined, tool: ToolRun<T>): Promise<RunResult<T>> {
+    const leave = this.#enter(entry);
+    try {
+      const admission = suspended ? this.#goOn(suspended, entry.call) : await this.#decide(entry.call);
+      return await this.#runAdmitted(entry.call, admission, tool);
+    } finally {
+      leave();
+    }
+  }
+
   async #runAdmitted<T>(
     call: PendingCall,
     admission: Admission,
-    implementation: ToolImplementation<T | PromiseLike<T>>,
-    { isSuspension, keepsResults = true }: RunOptions,
+    { implementation, isSuspension, keepsResults = true }: ToolRun<T>,
   ): Promise<RunResult<T>> {
     const { callId } = call;
     const { decision, args } = admission;
@@ -227,15 +237,6 @@ export class Session {
       ...(replayKey !== undefined && { replayKey }),
       ...(refusal && { refusal }),
     };
-  }
-
-  async #whileInFlight<T>(entry: InFlight, work: () => Promise<T>): Promise<T> {
-    const leave = this.#enter(entry);
-    try {
-      return await work();
-    } finally {
-      leave();
-    }
   }
 
   /** A call that clashes with one in flight does not take its place. */

@@ -47,7 +47,7 @@ export async function checkCall(
   };
   const run = (checked: JsonObject): unknown =>
     runInsideTool({ session, callId }, () => implementation(isText ? checked["input"] : checked));
-  const attempt = async (): Promise<RunResult<unknown>> => await session.run(call, run, { isSuspension: isInterrupt });
+  const attempt = (): Promise<RunResult<unknown>> => session.run(call, run, { isSuspension: isInterrupt });
   if (session.onHold === "wait") return unwrapResult(await attempt());
   return unwrapResult(await interruptIfHeld({ session, call, config: config ?? {} }, attempt));
 }

@@ -36,7 +36,7 @@ export function lockStructuredTool(tool: StructuredTool, gate: Gate): object {
     try {
       return await checkCall(gate, { args, config }, async (checked) => {
         const result = await tool._call(checked, runManager, withCheckedArgs(config, checked));
-        return await drain(result, runManager);
+        return isGenerator(result) ? await drain(result, runManager) : result;
       });
     } catch (error) {
       if (error instanceof langchain.ToolInputParsingException) behindParsing.add(error);
@@ -54,9 +54,14 @@ export function lockStructuredTool(tool: StructuredTool, gate: Gate): object {
   const locked = deriveTool(tool, {
     ...restoreMethods(tool),
     toJSON: () => announceLocked(tool.toJSON()),
-    invoke: async (input: unknown, config?: ToolConfig) =>
-      await run(invoke, input, config).catch((error: unknown) => answerBlocked(gate, input, error)),
-    call: async (args: unknown, config?: ToolConfig) => await run(call, args, config),
+    invoke: async (input: unknown, config?: ToolConfig) => {
+      try {
+        return await run(invoke, input, config);
+      } catch (error) {
+        return answerBlocked(gate, input, error);
+      }
+    },
+    call: (args: unknown, config?: ToolConfig) => run(call, args, config),
     _call: check,
     ...(tool.func && { func: lockFunction(gate, tool.func) }),
   });
@@ -75,10 +80,14 @@ function withCheckedArgs(config: ToolConfig | undefined, checked: unknown): Tool
   return Object.assign(config, { toolCall: { ...config.toolCall, args: wrapText(checked) } });
 }
 
+type Parts = AsyncGenerator<unknown, unknown, void>;
+
+function isGenerator(result: unknown): result is Parts {
+  return typeof result === "object" && result !== null && typeof Reflect.get(result, "next") === "function";
+}
+
 /** The result of a tool that gives parts of it before, as LangChain reads it. */
-async function drain(result: unknown, runManager: RunManager): Promise<unknown> {
-  if (typeof result !== "object" || result === null || typeof Reflect.get(result, "next") !== "function") return result;
-  const generator = result as AsyncGenerator<unknown, unknown, void>;
+async function drain(generator: Parts, runManager: RunManager): Promise<unknown> {
   try {
     let step = await generator.next();
     while (!step.done) {

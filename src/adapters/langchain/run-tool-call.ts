@@ -29,7 +29,7 @@ export async function runToolCall<Request extends ToolCallRequest<unknown>, Answ
   try {
     if (!isClientTool(tool)) throw await refuse(session, toolCall, "the agent has no such tool");
     const locked = { ...request, tool: lockTool(tool, session) };
-    return await runWithTripwire(async () => await handler(locked));
+    return await runWithTripwire(() => handler(locked));
   } catch (thrown) {
     if (isControl(thrown) || runtime.signal?.aborted) throw thrown;
     const error = findRoot(thrown);

@@ -54,12 +54,12 @@ interface MarkedContext {
 }
 
 /** Calls tools for a model: those that are not locked are stopped, and nothing outside of this work notices. */
-export function runWithTripwire<T>(work: () => Promise<T>): Promise<T> {
+export function runWithTripwire<T>(work: () => T): T {
   const context = langchain.AsyncLocalStorageProviderSingleton.getInstance();
   const outside: unknown = context.getStore();
   const inside: MarkedContext & object = withTripwire(outside);
   inside[before] = { outside, of: inside };
-  return context.run(inside as never, () => runOutsideTools(work)) as Promise<T>;
+  return context.run(inside as never, () => runOutsideTools(work)) as T;
 }
 
 /** What LangChain's context is with a tripwire alone: where it keeps such things is known to LangChain only. */
