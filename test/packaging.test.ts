@@ -58,6 +58,7 @@ describe("a bundle of an adapter", () => {
     ["langchain", ["@langchain/core"]],
     ["langchain/middleware", ["langchain", "@langchain/core"]],
     ["mastra", ["@mastra/core"]],
+    ["guard", ["ai"]],
   ])("of %s has its framework and no other", async (name, expected) => {
     const { metafile } = await build({
       entryPoints: [fileURLToPath(new URL(`../${entries[name]}`, import.meta.url))],
