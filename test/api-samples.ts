@@ -51,6 +51,44 @@ const version = { agentId: AGENT, version: 1, createdAt: MS, createdBy: ALICE, c
 const webhook = { webhookId: "webhook-1", url: "https://acme.dev/hook", events: ["hold.pending"], createdAt: MS };
 const signingKey = { kid: KEY.kid, status: "retiring", createdAt: MS, retiresAt: MS };
 const entry = { at: MS, event: { type: "closed" }, planId: PLAN_ID, prev: null, seq: 0, v: 1 };
+const inHistory = {
+  planId: PLAN_ID,
+  seq: 1,
+  agentId: AGENT,
+  agentName: "Triage",
+  user: ALICE,
+  receivedAt: MS,
+  verdictCheck: "recomputed",
+};
+const decisionFilter = {
+  agentId: AGENT,
+  user: ALICE,
+  tool: "send_money",
+  verdict: "block",
+  reason: "call_limit",
+  from: "0",
+  to: String(MS),
+};
+const decisionRecord = {
+  type: "decision",
+  jti: "token-1",
+  callId: "call-1",
+  tool: "send_money",
+  fingerprint: DIGEST,
+  digest: DIGEST,
+  args: { to: "landlord" },
+  used: [0],
+  now: NOW,
+  evidence: {
+    approval: anApproval(aCall({ fingerprint: DIGEST })),
+    ledger: { session: { calls: 0, payoutMicros: 0 }, principal: { calls: 0, payoutMicros: 0 } },
+  },
+  verdict: "block",
+  reason: "call_limit",
+  step: 0,
+  rule: "hold-it",
+  answer: "hold_requires_server",
+};
 
 const inboxItem = {
   ...hold,
@@ -210,6 +248,72 @@ export const samples: { readonly [Name in keyof typeof endpoints]: Sample } = {
     body: { planId: PLAN_ID, entries: [entry], signature: "a.b.c" },
     answers: { 200: [{ receipt: "a.b.c", seq: 1 }] },
   },
+  listDecisions: {
+    query: { limit: "10", after: "x", ...decisionFilter },
+    answers: {
+      200: [
+        {
+          decisions: [
+            {
+              ...inHistory,
+              at: MS,
+              callId: "call-1",
+              tool: "send_money",
+              verdict: "block",
+              reason: "call_limit",
+              step: 0,
+              rule: "hold-it",
+              digest: DIGEST,
+              approvedBy: ALICE,
+            },
+          ],
+          next: "x",
+        },
+      ],
+    },
+  },
+  exportDecisions: {
+    query: decisionFilter,
+    answers: { 200: [{ ...inHistory, entry: { ...entry, event: decisionRecord } }] },
+  },
+  getStory: {
+    query: { limit: "10", after: "1" },
+    answers: {
+      200: [
+        {
+          plan: { ...record, agentName: "Triage", flagged: { kind: "never_closed", at: MS } },
+          entries: [
+            { type: "plan_signed", jti: "token-1", expiresAt: NOW },
+            { type: "refresh", jti: "token-1", expiresAt: NOW },
+            decisionRecord,
+            { type: "hold", decisionSeq: 1, holdId: "hold-1" },
+            { type: "approval", decisionSeq: 1, holdId: "hold-1", approvedBy: ALICE },
+            { type: "outcome", decisionSeq: 1, status: "ok", durationMs: 1.5 },
+            { type: "closed" },
+          ].map((event, seq) => ({ seq, at: MS, receivedAt: MS, event, verdictCheck: "differs" })),
+          holds: [inboxItem],
+          next: "x",
+        },
+      ],
+    },
+  },
+  getOverview: {
+    query: { hours: "24", agentId: AGENT },
+    answers: {
+      200: [
+        {
+          from: MS,
+          to: MS + 60_000,
+          partMs: 60_000,
+          parts: [{ at: MS, allow: 1, hold: 2, block: 3 }],
+          reasons: [{ reason: "call_limit", count: 3 }],
+          tools: [{ tool: "send_money", allow: 1, hold: 2, block: 3 }],
+          pendingHolds: 1,
+          flaggedPlans: 1,
+        },
+      ],
+    },
+  },
   validatePolicy: {
     body: { text: "version: 1" },
     answers: { 200: [{ valid: false, issues: [{ path: "rules", message: "missing", line: 1, column: 1 }] }] },
@@ -261,6 +365,19 @@ export const samples: { readonly [Name in keyof typeof endpoints]: Sample } = {
   listPeople: { query: { limit: "1", after: "x" }, answers: { 200: [{ people: [person], next: "x" }] } },
   removePerson: { answers: { 200: [{ removed: true }] } },
   createSignInLink: { answers: { 201: [{ url: "https://lock.acme.dev/sign-in#x", expiresAt: MS }] } },
+  listAdminAudit: {
+    query: { limit: "1", after: "1" },
+    answers: {
+      200: [
+        {
+          entries: [
+            { seq: 0, at: MS, actor: ALICE, action: "agent.create", target: AGENT, details: { name: "Triage" } },
+          ],
+          next: "x",
+        },
+      ],
+    },
+  },
   signIn: { body: { token: "x" }, answers: { 201: [session] } },
   getSession: { answers: { 200: [session] } },
   signOut: { answers: { 200: [{ removed: true }] } },
@@ -282,26 +399,7 @@ export const samples: { readonly [Name in keyof typeof endpoints]: Sample } = {
 export const sampleEntries: readonly Readonly<Record<string, unknown>>[] = [
   { type: "plan_signed", token: "a.b.c" },
   { type: "refresh", token: "a.b.c" },
-  {
-    type: "decision",
-    jti: "token-1",
-    callId: "call-1",
-    tool: "send_money",
-    fingerprint: DIGEST,
-    digest: DIGEST,
-    args: { to: "landlord" },
-    used: [0],
-    now: NOW,
-    evidence: {
-      approval: anApproval(aCall({ fingerprint: DIGEST })),
-      ledger: { session: { calls: 0, payoutMicros: 0 }, principal: { calls: 0, payoutMicros: 0 } },
-    },
-    verdict: "block",
-    reason: "call_limit",
-    step: 0,
-    rule: "hold-it",
-    answer: "hold_requires_server",
-  },
+  decisionRecord,
   { type: "hold", decisionSeq: 1, holdId: "hold-1" },
   { type: "approval", decisionSeq: 1, approval: anApproval() },
   { type: "outcome", decisionSeq: 1, status: "ok", durationMs: 1.5 },

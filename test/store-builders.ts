@@ -76,6 +76,24 @@ export function anAppend(plan: PlanInStore, over: Partial<PlanAppend> & { event?
   };
 }
 
+/** Appends events to a plan, one a millisecond, that take no calls. @returns the plan with the head that it then has */
+export async function appendEvents(
+  store: Store,
+  plan: PlanInStore,
+  events: readonly AuditEvent[],
+  over: Partial<PlanAppend> = {},
+): Promise<PlanInStore> {
+  let { head } = plan;
+  const from = over.now ?? NOW_MS;
+  for (const [index, event] of events.entries()) {
+    const now = from + index;
+    const append = anAppend({ ...plan, head }, { event, used: [0], openCalls: {}, ...over, now });
+    if (!(await store.plans.append(plan.id, append))) throw new Error("nothing was appended");
+    head = { planId: plan.id, seq: head.seq + 1, prev: append.head };
+  }
+  return { ...plan, head };
+}
+
 /** A hold of a call under a plan. */
 export function aHold(plan: PlanInStore, over: Partial<NewHold> = {}): NewHold {
   return {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { describeAdminister } from "./store-conformance/administer.ts";
 import { describeConcurrency } from "./store-conformance/concurrency.ts";
+import { describeHistory } from "./store-conformance/history.ts";
 import { describeHolds } from "./store-conformance/holds.ts";
 import { describeHostile } from "./store-conformance/hostile.ts";
 import { describeOpening } from "./store-conformance/opening.ts";
@@ -20,6 +21,7 @@ export function describeStore(name: string, createDatabase: CreateDatabase): voi
     const open = (): ReturnType<TestDatabase["open"]> => database.open();
     describePlans(open);
     describeHolds(open);
+    describeHistory(open);
     describeRegistry(open);
     describeAdminister(open);
     describeHostile(open);

@@ -3,6 +3,7 @@ import { adminHandlers } from "./admin/handlers.ts";
 import { createAuditHandlers } from "./audit/handlers.ts";
 import { createCallHandlers } from "./check/handlers.ts";
 import type { HandlersOf, ServerContext } from "./handler.ts";
+import { historyHandlers } from "./history/handlers.ts";
 import { createHoldHandlers } from "./holds/handlers.ts";
 import { createFeedHandlers, personHandlers } from "./people/handlers.ts";
 import { createPlanHandlers } from "./plans/handlers.ts";
@@ -27,6 +28,7 @@ export function createHandlers(context: ServerContext): HandlersOf<typeof endpoi
     ...createSystemHandlers(),
     ...createFeedHandlers(context),
     ...personHandlers,
+    ...historyHandlers,
     ...adminHandlers,
   };
 }

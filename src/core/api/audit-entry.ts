@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AuditEntry, AuditEvent } from "../audit.ts";
+import type { AuditEntry, AuditEvent, DecisionRecord } from "../audit.ts";
 import type { Approval, Evidence } from "../call.ts";
 import { MAX_TOKEN_CHARACTERS } from "../claims.ts";
 import {
@@ -58,6 +58,9 @@ const decision = variant({
   used: z.array(countSchema).max(MAX_PLAN_STEPS),
   verdict: z.enum(["allow", "hold", "block"]),
 });
+
+/** A decision with all that it rested on. */
+export const decisionRecordSchema: z.ZodType<DecisionRecord> = decision;
 
 /** What happened, as strictly as it is written: each kind with its fields and no others, all within bounds. */
 export const auditEventSchema: z.ZodType<AuditEvent> = closedVariants("type", [

@@ -1,6 +1,8 @@
+import { adminAuditEndpoints } from "./admin-audit.ts";
 import { agentEndpoints } from "./agents.ts";
 import { auditEndpoints } from "./audit.ts";
 import { callEndpoints } from "./calls.ts";
+import { historyEndpoints } from "./history.ts";
 import { holdEndpoints } from "./holds.ts";
 import { leaseEndpoints } from "./leases.ts";
 import { peopleEndpoints } from "./people.ts";
@@ -17,9 +19,11 @@ export const endpoints: typeof planEndpoints &
   typeof callEndpoints &
   typeof holdEndpoints &
   typeof auditEndpoints &
+  typeof historyEndpoints &
   typeof policyEndpoints &
   typeof agentEndpoints &
   typeof peopleEndpoints &
+  typeof adminAuditEndpoints &
   typeof sessionEndpoints &
   typeof webhookEndpoints &
   typeof signingKeyEndpoints &
@@ -29,9 +33,11 @@ export const endpoints: typeof planEndpoints &
   ...callEndpoints,
   ...holdEndpoints,
   ...auditEndpoints,
+  ...historyEndpoints,
   ...policyEndpoints,
   ...agentEndpoints,
   ...peopleEndpoints,
+  ...adminAuditEndpoints,
   ...sessionEndpoints,
   ...webhookEndpoints,
   ...signingKeyEndpoints,

@@ -15,6 +15,7 @@ export {
   type ProblemKind,
   problemSchema,
 } from "../problem.ts";
+export * from "./admin-audit.ts";
 export * from "./agents.ts";
 export * from "./audit.ts";
 export * from "./audit-entry.ts";
@@ -23,6 +24,7 @@ export * from "./decisions.ts";
 export { describeApi } from "./describe-api.ts";
 export * from "./endpoint.ts";
 export { endpoints } from "./endpoints.ts";
+export * from "./history.ts";
 export * from "./holds.ts";
 export * from "./leases.ts";
 export * from "./parameters.ts";

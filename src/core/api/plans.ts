@@ -131,7 +131,19 @@ export const planStatusSchema: z.ZodType<PlanStatus> = z.enum([
   "rejected",
 ]);
 
-export const planAnswerSchema: z.ZodType<PlanAnswer> = z.object({
+/** The fields of {@link planAnswerSchema}, for answers that have more. */
+export const planAnswerFields: {
+  readonly planId: z.ZodType<string>;
+  readonly status: z.ZodType<PlanStatus>;
+  readonly agentId: z.ZodType<string>;
+  readonly user: z.ZodType<string>;
+  readonly task: z.ZodType<Task>;
+  readonly plan: z.ZodType<Plan>;
+  readonly createdAt: z.ZodType<number>;
+  readonly expiresAt: z.ZodExactOptional<z.ZodType<number>>;
+  readonly seq: z.ZodType<number>;
+  readonly reason: z.ZodExactOptional<z.ZodType<string>>;
+} = {
   planId: serverIdSchema,
   status: planStatusSchema,
   agentId: serverIdSchema,
@@ -142,7 +154,9 @@ export const planAnswerSchema: z.ZodType<PlanAnswer> = z.object({
   expiresAt: secondsSchema.exactOptional(),
   seq: countSchema,
   reason: commentSchema.exactOptional(),
-});
+};
+
+export const planAnswerSchema: z.ZodType<PlanAnswer> = z.object(planAnswerFields);
 
 export const revokePlanBodySchema: z.ZodType<RevokePlanBody> = closedObject({ reason: commentSchema.exactOptional() });
 

@@ -61,11 +61,14 @@ export const limitSchema: z.ZodType<BudgetLimit> = z.object({
 export function queryNumber(least: number, most: number): z.ZodType<number> {
   return z
     .string()
-    .regex(/^\d{1,10}$/, "expected a whole number")
+    .regex(/^\d{1,15}$/, "expected a whole number")
     .transform(Number)
     .refine((value) => value >= least && value <= most, `expected ${least} to ${most}`)
     .meta({ type: "integer", minimum: least, maximum: most });
 }
+
+/** Milliseconds since the epoch in a query. */
+export const queryMoment: z.ZodType<number> = queryNumber(0, 253_402_300_799_999);
 
 /** Which part of a long list is wanted. */
 export interface ListQuery {

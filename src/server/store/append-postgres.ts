@@ -29,6 +29,9 @@ function toStatement(values: AppendValues): CompiledQuery {
     entries.map(({ verdictCheck }) => verdictCheck),
     entries.map(({ decisionJti }) => decisionJti),
     values.apiKeyId,
+    entries.map(({ tool }) => tool),
+    entries.map(({ verdict }) => verdict),
+    entries.map(({ reason }) => reason),
   ];
   if (claimHoldId !== undefined) return CompiledQuery.raw(CLAIM, [...parameters, claimHoldId]);
   if (token) return CompiledQuery.raw(ISSUE, [...parameters, token.jti, token.token, token.expiresAt]);
@@ -54,12 +57,15 @@ moved AS (
       SELECT FROM api_keys AS k JOIN agents AS a ON a.id = k.agent_id
       WHERE k.id = $15 AND k.agent_id = plans.agent_id AND k.revoked_at IS NULL AND a.disabled_at IS NULL
     )) ${parts.where ?? ""}
-  RETURNING id, agent_id
+  RETURNING id, agent_id, user_email
 ),
 written AS (
-  INSERT INTO audit_entries (plan_id, seq, agent_id, entry, received_at, verdict_check, decision_jti)
-  SELECT moved.id, e.seq, moved.agent_id, e.entry, $8, e.verdict_check, e.decision_jti
-  FROM moved, unnest($11::bigint[], $12::text[], $13::text[], $14::text[]) AS e (seq, entry, verdict_check, decision_jti)
+  INSERT INTO audit_entries (plan_id, seq, agent_id, user_email, entry, received_at, verdict_check, decision_jti, tool,
+    verdict, reason)
+  SELECT moved.id, e.seq, moved.agent_id, moved.user_email, e.entry, $8, e.verdict_check, e.decision_jti, e.tool,
+    e.verdict, e.reason
+  FROM moved, unnest($11::bigint[], $12::text[], $13::text[], $14::text[], $16::text[], $17::text[], $18::text[])
+    AS e (seq, entry, verdict_check, decision_jti, tool, verdict, reason)
 ) ${parts.after ?? ""}
 SELECT id FROM moved`;
 }
@@ -68,16 +74,16 @@ const PLAIN = writeStatement({});
 
 const CLAIM = writeStatement({
   before: `held AS MATERIALIZED (
-  SELECT id FROM holds WHERE id = $16 AND plan_id = $1 AND status = 'approved' AND claimed_at IS NULL
+  SELECT id FROM holds WHERE id = $19 AND plan_id = $1 AND status = 'approved' AND claimed_at IS NULL
     AND (approval_expires_at IS NULL OR approval_expires_at > $8) FOR UPDATE
 ),`,
   where: "AND EXISTS (SELECT FROM held)",
-  after: ", claimed AS (UPDATE holds SET claimed_at = $8 WHERE id = $16 AND EXISTS (SELECT FROM moved))",
+  after: ", claimed AS (UPDATE holds SET claimed_at = $8 WHERE id = $19 AND EXISTS (SELECT FROM moved))",
 });
 
 const ISSUE = writeStatement({
-  set: ", token_jti = $16, token = $17, token_expires_at = $18",
+  set: ", token_jti = $19, token = $20, token_expires_at = $21",
   after: `, issued AS (
-  INSERT INTO plan_tokens (jti, plan_id, token, created_at) SELECT $16, moved.id, $17, $8 FROM moved
+  INSERT INTO plan_tokens (jti, plan_id, token, created_at) SELECT $19, moved.id, $20, $8 FROM moved
 )`,
 });

@@ -73,7 +73,7 @@ async function appendOne(connection: Kysely<Tables>, values: AppendValues): Prom
     const claimed = await run(connection, CLAIM, [now, claimHoldId, planId, now]);
     if (claimed.length === 0) return false;
   }
-  const [plan] = await run<{ agent_id: string }>(connection, MOVE, [
+  const [plan] = await run<{ agent_id: string; user_email: string }>(connection, MOVE, [
     values.nextSeq,
     values.head,
     values.used,
@@ -92,8 +92,10 @@ async function appendOne(connection: Kysely<Tables>, values: AppendValues): Prom
     await run(connection, "rollback to one");
     return false;
   }
-  for (const { seq, entry, verdictCheck, decisionJti } of values.entries) {
-    await run(connection, WRITE, [planId, seq, plan.agent_id, entry, now, verdictCheck, decisionJti]);
+  const { agent_id: agentId, user_email: userEmail } = plan;
+  for (const { seq, entry, verdictCheck, decisionJti, tool, verdict, reason } of values.entries) {
+    const ofDecision = [verdictCheck, decisionJti, tool, verdict, reason];
+    await run(connection, WRITE, [planId, seq, agentId, userEmail, entry, now, ...ofDecision]);
   }
   if (token) {
     await run(connection, SET_TOKEN, [token.jti, token.token, token.expiresAt, planId]);
@@ -115,8 +117,8 @@ const MOVE = `UPDATE plans SET seq = ?, head = ?, used = ?, spent = ?, open_call
     SELECT 1 FROM api_keys AS k JOIN agents AS a ON a.id = k.agent_id
     WHERE k.id = ? AND k.agent_id = plans.agent_id AND k.revoked_at IS NULL AND a.disabled_at IS NULL
   ))
-  RETURNING agent_id`;
-const WRITE = `INSERT INTO audit_entries (plan_id, seq, agent_id, entry, received_at, verdict_check, decision_jti)
-  VALUES (?, ?, ?, ?, ?, ?, ?)`;
+  RETURNING agent_id, user_email`;
+const WRITE = `INSERT INTO audit_entries (plan_id, seq, agent_id, user_email, entry, received_at, verdict_check,
+  decision_jti, tool, verdict, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const SET_TOKEN = "UPDATE plans SET token_jti = ?, token = ?, token_expires_at = ? WHERE id = ?";
 const ISSUE = "INSERT INTO plan_tokens (jti, plan_id, token, created_at) VALUES (?, ?, ?, ?)";

@@ -1,4 +1,6 @@
+import { answerOf } from "../../core/audit.ts";
 import { type AuditEntry, IntentlockError, type Spent } from "../../core/index.ts";
+import { TOOL_NAME } from "../../core/names.ts";
 import { writeJson } from "./json-text.ts";
 import { checkNames } from "./parameters.ts";
 import type { OpenCall, PlanStatus } from "./plan-record.ts";
@@ -66,6 +68,10 @@ export interface EntryValues {
   readonly entry: string;
   readonly verdictCheck: string | null;
   readonly decisionJti: string | null;
+  /** Of a decision, what lists are filtered by; null for other entries. The verdict and the reason are as it was answered. */
+  readonly tool: string | null;
+  readonly verdict: string | null;
+  readonly reason: string | null;
 }
 
 /**
@@ -99,7 +105,11 @@ export function toAppendValues(planId: string, append: PlanAppend): AppendValues
 }
 
 export function toEntryValues(entry: AuditEntry, verdictCheck: VerdictCheck | null = null): EntryValues {
-  const { event } = entry;
-  const decisionJti = event.type === "decision" ? event.jti : null;
-  return { seq: entry.seq, entry: writeJson(entry), verdictCheck, decisionJti };
+  const { event, seq } = entry;
+  const values = { seq, entry: writeJson(entry), verdictCheck };
+  if (event.type !== "decision") return { ...values, decisionJti: null, tool: null, verdict: null, reason: null };
+  const { verdict, reason } = answerOf(event);
+  // A call may name any tool. What is no name of one cannot be stored everywhere, and nobody looks for it.
+  const tool = TOOL_NAME.test(event.tool) ? event.tool : null;
+  return { ...values, decisionJti: event.jti, tool, verdict, reason: reason ?? null };
 }

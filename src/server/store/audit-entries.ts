@@ -1,22 +1,18 @@
-import type { AuditEntry } from "../../core/index.ts";
-import type { VerdictCheck } from "./append.ts";
+import { sql } from "kysely";
+import { type CountRequest, countDecisions, type DecisionCounts } from "./count-decisions.ts";
 import type { Database } from "./database.ts";
-import { readJson } from "./json-text.ts";
+import { type StoredEntry, toStoredEntry } from "./entry-record.ts";
+import { type DecisionsPart, type DecisionsRequest, listDecisions } from "./list-decisions.ts";
 import { checkLimit } from "./page.ts";
-import type { JsonText } from "./schema.ts";
-
-/** An entry with what the server knows of it. */
-export interface StoredEntry {
-  readonly entry: AuditEntry;
-  /** Milliseconds since the epoch, by the server's clock. */
-  readonly receivedAt: number;
-  /** Null if the server decided itself, or if it is no decision. */
-  readonly verdictCheck: VerdictCheck | null;
-}
 
 /** A decision with the signed token that it was made under, so that it can be made again. */
 export interface StoredDecision extends StoredEntry {
   readonly token: string;
+}
+
+interface EntryRange {
+  readonly fromSeq: number;
+  readonly limit: number;
 }
 
 /** The audit entries that were appended to plans. They are only read here: {@link PlanStore.append} writes them. */
@@ -43,6 +39,20 @@ export class AuditEntryStore {
     return rows.map(toStoredEntry);
   }
 
+  /** How long each of a plan's entries is in bytes, in their order, from a number on. */
+  async sizesOfPlan(planId: string, { fromSeq, limit }: EntryRange): Promise<readonly number[]> {
+    const rows = await this.#database.query
+      .selectFrom("audit_entries")
+      // Neither database reads a long text to tell its length.
+      .select(sql<number>`octet_length(entry)`.as("bytes"))
+      .where("plan_id", "=", planId)
+      .where("seq", ">=", fromSeq)
+      .orderBy("seq")
+      .limit(checkLimit(limit))
+      .execute();
+    return rows.map(({ bytes }) => bytes);
+  }
+
   /** The last decisions of an agent, newest first, over all of its plans. Those under a token of another plan are left out. */
   async lastDecisions(agentId: string, count: number): Promise<readonly StoredDecision[]> {
     const rows = await this.#database.query
@@ -52,7 +62,7 @@ export class AuditEntryStore {
       )
       .select(["e.entry", "e.received_at", "e.verdict_check", "t.token"])
       .where("e.agent_id", "=", agentId)
-      .where("e.decision_jti", "is not", null)
+      .where("e.verdict", "is not", null)
       .orderBy("e.received_at", "desc")
       .orderBy("e.plan_id", "desc")
       .orderBy("e.seq", "desc")
@@ -60,16 +70,14 @@ export class AuditEntryStore {
       .execute();
     return rows.map((row) => ({ ...toStoredEntry(row), token: row.token }));
   }
-}
 
-function toStoredEntry(row: {
-  readonly entry: JsonText;
-  readonly received_at: number;
-  readonly verdict_check: string | null;
-}): StoredEntry {
-  return {
-    entry: readJson<AuditEntry>(row.entry),
-    receivedAt: row.received_at,
-    verdictCheck: row.verdict_check as VerdictCheck | null,
-  };
+  /** Decisions of all plans, newest first: see {@link listDecisions}. */
+  decisions(request: DecisionsRequest): Promise<DecisionsPart> {
+    return listDecisions(this.#database, request);
+  }
+
+  /** How many decisions there were, over time: see {@link countDecisions}. */
+  counts(request: CountRequest): Promise<DecisionCounts> {
+    return countDecisions(this.#database, request);
+  }
 }

@@ -56,6 +56,30 @@ export async function findHead(database: Database, id: string): Promise<HoldHead
   return row && toHead(row);
 }
 
+/** All of a plan: of the plan itself, then of its calls in their order. */
+export async function listHeadsOfPlan(database: Database, planId: string): Promise<readonly HoldHead[]> {
+  const rows = await selectHeads(database)
+    .where("holds.plan_id", "=", planId)
+    .orderBy(sql`CASE holds.kind WHEN 'plan' THEN 0 ELSE 1 END`)
+    .orderBy("holds.decision_seq")
+    .execute();
+  return rows.map(toHead);
+}
+
+/** As many as wait now, of all agents or of one. */
+export async function countPending(
+  { query }: Database,
+  { now, agentId }: { readonly now: number; readonly agentId?: string },
+): Promise<number> {
+  let pending = query
+    .selectFrom("holds")
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("status", "=", sql.lit("pending"))
+    .where("expires_at", ">", now);
+  if (agentId !== undefined) pending = pending.where("agent_id", "=", agentId);
+  return (await pending.executeTakeFirstOrThrow()).count;
+}
+
 /** Holds of calls of an agent with one tool that were approved, the last first. */
 export async function listApproved(
   database: Database,

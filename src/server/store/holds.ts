@@ -1,6 +1,14 @@
 import { type Kysely, type Selectable, sql, type UpdateQueryBuilder } from "kysely";
 import { type Database, transact } from "./database.ts";
-import { findHead, type HeadsRequest, type HoldHead, listApproved, listHeads } from "./hold-heads.ts";
+import {
+  countPending,
+  findHead,
+  type HeadsRequest,
+  type HoldHead,
+  listApproved,
+  listHeads,
+  listHeadsOfPlan,
+} from "./hold-heads.ts";
 import { type Hold, type HoldStatus, type NewHold, toHold } from "./hold-record.ts";
 import { type OpenedHold, openHold } from "./open-hold.ts";
 import { type PageRequest, takePage } from "./page.ts";
@@ -71,6 +79,16 @@ export class HoldStore {
 
   head(id: string): Promise<HoldHead | undefined> {
     return findHead(this.#database, id);
+  }
+
+  /** See {@link listHeadsOfPlan}. */
+  headsOf(planId: string): Promise<readonly HoldHead[]> {
+    return listHeadsOfPlan(this.#database, planId);
+  }
+
+  /** How many wait now, of all agents or of one. */
+  countPending(request: { readonly now: number; readonly agentId?: string }): Promise<number> {
+    return countPending(this.#database, request);
   }
 
   /** See {@link listApproved}. */

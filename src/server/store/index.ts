@@ -9,10 +9,19 @@ export type { StoreInTransaction } from "./administer.ts";
 export type { Agent, AgentStore, NewAgent } from "./agents.ts";
 export type { ApiKey, ApiKeyStore, NewApiKey } from "./api-keys.ts";
 export type { IssuedToken, PlanAppend, VerdictCheck } from "./append.ts";
-export type { AuditEntryStore, StoredDecision, StoredEntry } from "./audit-entries.ts";
+export type { AuditEntryStore, StoredDecision } from "./audit-entries.ts";
+export type { CountRequest, DecisionCounts, VerdictCounts } from "./count-decisions.ts";
+export type { StoredEntry } from "./entry-record.ts";
 export type { HeadsRequest, HoldHead, HoldPlace } from "./hold-heads.ts";
 export type { Hold, HoldStatus, NewHold } from "./hold-record.ts";
 export { HOLD_SIGNAL, type HoldDecisionRecord, type HoldFilter, type HoldStore } from "./holds.ts";
+export type {
+  DecisionFilter,
+  DecisionPlace,
+  DecisionsPart,
+  DecisionsRequest,
+  ListedDecision,
+} from "./list-decisions.ts";
 export { HOLD_OPENED_SIGNAL, type OpenedHold } from "./open-hold.ts";
 export type { PostgresOptions } from "./open-postgres.ts";
 export type { NameRange, PageRequest } from "./page.ts";

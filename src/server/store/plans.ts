@@ -68,11 +68,11 @@ export class PlanStore {
         await query.insertInto("plan_tokens").values(row).execute();
       }
       for (const entry of entries) {
-        const values = toEntryValues(entry);
-        const row = { seq: values.seq, entry: values.entry, verdict_check: null, decision_jti: values.decisionJti };
+        const { verdictCheck, decisionJti, ...values } = toEntryValues(entry);
+        const row = { ...values, verdict_check: verdictCheck, decision_jti: decisionJti, received_at: plan.createdAt };
         await query
           .insertInto("audit_entries")
-          .values({ ...row, plan_id: plan.id, agent_id: plan.agentId, received_at: plan.createdAt })
+          .values({ ...row, plan_id: plan.id, agent_id: plan.agentId, user_email: plan.userEmail })
           .execute();
       }
     });
@@ -117,6 +117,18 @@ export class PlanStore {
     if (filter.flagged !== undefined) query = query.where("flagged", filter.flagged ? "is not" : "is", null);
     const rows = await takePage(query, filter).execute();
     return rows.map(toStoredPlan);
+  }
+
+  /** How many of those made from a moment on somebody should look at. Of one that was revoked, somebody has. */
+  async countFlagged({ from, agentId }: { readonly from: number; readonly agentId?: string }): Promise<number> {
+    let query = this.#database.query
+      .selectFrom("plans")
+      .select(({ fn }) => fn.countAll<number>().as("count"))
+      .where("flagged", "is not", null)
+      .where("status", "!=", "revoked")
+      .where("created_at", ">=", from);
+    if (agentId !== undefined) query = query.where("agent_id", "=", agentId);
+    return (await query.executeTakeFirstOrThrow()).count;
   }
 
   /** A token that was signed for a plan, by its `jti`. */

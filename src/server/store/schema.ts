@@ -113,11 +113,17 @@ export interface AuditEntryRow {
   plan_id: string;
   seq: number;
   agent_id: string;
+  user_email: string;
   entry: JsonText;
   received_at: number;
   verdict_check: string | null;
   /** Of the token that a decision was made under; null for other entries. */
   decision_jti: string | null;
+  /** Of a decision, with a tool's name in the form of one; null for other entries. */
+  tool: string | null;
+  /** Of a decision, as the call was answered, and so is `reason`. It says that an entry is a decision. */
+  verdict: string | null;
+  reason: string | null;
 }
 
 export interface HoldRow {
