@@ -73,9 +73,7 @@ const PEOPLE: NonNullable<ServerSetup["people"]> = {
 export async function aServer(setup: ServerSetup = {}): Promise<ServerUnderTest> {
   const clock = setup.clock ?? new TestClock();
   const store = setup.store ?? (await openStore({ sqlite: ":memory:" }));
-  for (const [email, { roles = [], groups = [] }] of Object.entries({ ...PEOPLE, ...setup.people })) {
-    await store.people.upsert({ email, roles, groups, createdAt: clock.now(), disabledAt: null });
-  }
+  await addServerPeople(store, { ...setup, clock });
   const agent = await anAgent(store, setup);
   const server = createServer({
     store,
@@ -93,6 +91,17 @@ export async function aServer(setup: ServerSetup = {}): Promise<ServerUnderTest>
     ask: (method, path, ask) => askServer(server, method, path, { apiKey: agent.apiKey, ...ask }),
     close: () => server.close(),
   };
+}
+
+/** Alice, Bob and the admin, and whom the set-up names. */
+export async function addServerPeople(
+  store: Store,
+  { clock, people }: Pick<ServerSetup, "clock" | "people">,
+): Promise<void> {
+  const createdAt = (clock ?? new TestClock()).now();
+  for (const [email, { roles = [], groups = [] }] of Object.entries({ ...PEOPLE, ...people })) {
+    await store.people.upsert({ email, roles, groups, createdAt, disabledAt: null });
+  }
 }
 
 /** One more agent, with a key and a policy of its own. */

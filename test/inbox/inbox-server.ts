@@ -1,0 +1,83 @@
+import { onTestFinished } from "vitest";
+import type { Policy } from "../../src/core/index.ts";
+import type { HoldResolution, SignedPlan } from "../../src/gates/gate.ts";
+import { HttpGate } from "../../src/gates/http.ts";
+import { createSignInLink } from "../../src/server/people/sign-in.ts";
+import { startServer } from "../../src/server/serve.ts";
+import { openStore, type Store } from "../../src/server/store/index.ts";
+import { ALICE } from "../builders.ts";
+import type { TestClock } from "../clock.ts";
+import { addServerPeople, aHoldPolicy, anAgent, type TestAgent, toolFingerprint } from "../servers.ts";
+
+/** A server on a port of this machine that goes by the real clock, as a browser does. */
+export interface InboxServer {
+  readonly url: string;
+  readonly store: Store;
+  readonly agent: TestAgent;
+  /** Of the agent. */
+  readonly gate: HttpGate;
+  /** A link that signs a person in. */
+  link(email: string): Promise<string>;
+  /** Has a plan signed, makes a call that a rule holds, and waits for a person. */
+  hold(call?: HeldCall): Promise<Held>;
+}
+
+export interface HeldCall {
+  readonly args?: Readonly<Record<string, unknown>>;
+  readonly task?: { readonly instruction: string; readonly material?: string };
+  /** Under this plan instead of a new one. */
+  readonly plan?: SignedPlan;
+}
+
+export interface Held {
+  readonly plan: SignedPlan;
+  readonly holdId: string;
+  /** What becomes of it, as the agent is told. */
+  readonly resolution: Promise<HoldResolution>;
+}
+
+export interface InboxServerSetup {
+  readonly inbox: URL;
+  readonly policy?: Policy;
+  /** Default: one in memory. */
+  readonly store?: Store;
+}
+
+const TOOL = "post_comment";
+
+export async function anInboxServer(setup: InboxServerSetup): Promise<InboxServer> {
+  const clock = { now: Date.now } as TestClock;
+  const store = setup.store ?? (await openStore({ sqlite: ":memory:" }));
+  await addServerPeople(store, { clock });
+  const agent = await anAgent(store, { name: "triage", policy: setup.policy ?? aHoldPolicy(), clock });
+  const options = { port: 0, store, inbox: { folder: setup.inbox }, logLevel: "silent", sweepEveryMs: 100 } as const;
+  const { url, close } = await startServer(options);
+  const gate = new HttpGate({ baseUrl: url, apiKey: agent.apiKey });
+  onTestFinished(async () => {
+    await gate.close();
+    await close();
+  });
+  let calls = 0;
+  return {
+    url,
+    store,
+    agent,
+    gate,
+    link: async (email) => {
+      const made = await createSignInLink({ store, clock: Date.now, publicUrl: url, actor: "cli:test" }, email);
+      return made.url;
+    },
+    hold: async ({ args = { body: "Thanks!" }, task = { instruction: "Answer the issue" }, ...given } = {}) => {
+      const tools = { [TOOL]: toolFingerprint(TOOL) };
+      const plan =
+        given.plan ??
+        (await gate.sign({ user: ALICE, task, plan: { goal: task.instruction, steps: [{ tool: TOOL }] }, tools }));
+      const call = { callId: `call-${++calls}`, tool: TOOL, args, fingerprint: tools[TOOL] ?? "" };
+      const decision = await gate.check(plan, call);
+      if (decision.verdict !== "hold") throw new Error(`not held: ${JSON.stringify(decision)}`);
+      const opened = await gate.openHold(decision);
+      if (opened.status !== "pending") throw new Error(`nobody was asked: ${JSON.stringify(opened)}`);
+      return { plan, holdId: opened.holdId, resolution: gate.awaitHold(decision, { timeoutMs: 60_000 }) };
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
+
+export interface PageSetup {
+  /** 1280 unless told; the height goes with it. */
+  readonly width?: number;
+  readonly colorScheme?: "light" | "dark";
+  /** Another page of the same browser profile: with its cookies. */
+  readonly beside?: BrowserContext;
+}
+
+/** A browser for a test file. What it may load is what the server answers: it has no way to any other host. */
+export async function launchBrowser(executablePath: string): Promise<Browser> {
+  return await chromium.launch({
+    executablePath,
+    // Tests run as root in containers, whose /dev/shm is small.
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"],
+  });
+}
+
+/** A page whose every error, refusal of the security policy and warning of the console fails the test at its end. */
+export async function openPage(browser: Browser, setup: PageSetup = {}): Promise<Page> {
+  const { width = 1280, colorScheme = "light" } = setup;
+  const viewport = { width, height: width < 600 ? 844 : 800 };
+  const context = setup.beside ?? (await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" }));
+  if (!setup.beside) onTestFinished(() => context.close());
+  const page = await context.newPage();
+  const troubles: string[] = [];
+  page.on("pageerror", (error) => troubles.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    // Refusals of the API that a test brings about are told by the browser, too.
+    const isAnswer = /Failed to load resource: the server responded with a status of 4\d\d/.test(message.text());
+    if (["error", "warning"].includes(message.type()) && !isAnswer) troubles.push(`console: ${message.text()}`);
+  });
+  page.on("dialog", (dialog) => {
+    troubles.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  onTestFinished(() => expect(troubles).toEqual([]));
+  return page;
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** Serious and critical findings of axe-core, each with where it is. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  // Evaluated from outside: the page's security policy would refuse a script element.
+  await page.evaluate(axe);
+  return await page.evaluate(async () => {
+    const { violations } = await (
+      globalThis as unknown as { axe: { run: () => Promise<{ violations: AxeViolation[] }> } }
+    ).axe.run();
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .flatMap(({ id, help, nodes }) => nodes.map(({ target }) => `${id} (${help}) at ${target.join(" ")}`));
+  });
+}
+
+interface AxeViolation {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly help: string;
+  readonly nodes: readonly { readonly target: readonly string[] }[];
+}
