@@ -57,6 +57,8 @@ export function createTables(kind: DatabaseKind): readonly string[] {
       CHECK ((kind = 'call') = (decision_seq IS NOT NULL)) ${end}`,
     "CREATE UNIQUE INDEX holds_decision ON holds (plan_id, decision_seq) WHERE kind = 'call'",
     "CREATE UNIQUE INDEX holds_plan ON holds (plan_id) WHERE kind = 'plan'",
+    // The two above are of some holds only, and no query for all of a plan reads them.
+    "CREATE INDEX holds_of_plan ON holds (plan_id)",
     "CREATE INDEX holds_pending ON holds (expires_at, id) WHERE status = 'pending'",
     "CREATE INDEX holds_decided ON holds (status, decided_at, id) WHERE decided_at IS NOT NULL",
     "CREATE INDEX holds_approved ON holds (agent_id, tool, created_at, id) WHERE status = 'approved'",

@@ -144,7 +144,8 @@ export class HoldStore {
             some
               .selectFrom("holds")
               .select("id")
-              .where("status", "=", "pending")
+              // As it stands in the index, not as a parameter: otherwise it is not the index that is read.
+              .where("status", "=", sql.lit("pending"))
               .where("expires_at", "<=", now)
               .orderBy("expires_at")
               .limit(MAX_EXPIRED)
