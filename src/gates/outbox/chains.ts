@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
-import type { AppendOperation, BeginOperation, PlanRow, WorkerSetup } from "./messages.ts";
+import type { Append, BeginOperation, PlanRow, WorkerSetup } from "./messages.ts";
 import { Refusal } from "./refusal.ts";
 
 /** What is remembered of a plan's row and of the end of its chain. */
@@ -82,22 +82,21 @@ export class Chains {
    * @returns whether they go to a server
    * @throws Refusal if they do not follow on what is stored, or too many wait
    */
-  append(operation: AppendOperation): boolean {
-    const { planId, seq, prev, digests, bodies } = operation;
+  append([planId, seq, prev, decides, closes, ...texts]: Append): boolean {
     const known = this.endOf(planId);
-    const expected = known ?? { seq: 0, prev: null };
-    if (seq !== expected.seq || prev !== expected.prev) throw notTheNext(operation, expected);
-    if (known?.upload && operation.decides) this.#assertRoom(known, bodies.length);
+    const expected = known ?? FIRST;
+    if (seq !== expected.seq || prev !== expected.prev) throw notTheNext(seq, expected.seq);
+    const count = texts.length / 2;
+    if (known?.upload && decides) this.#assertRoom(known, count);
     const end = known ?? this.#add(planId, [0, "", null, null]);
-    for (const [index, body] of bodies.entries()) {
-      this.#addEntry.run(end.id, seq + index, digests[index] as string, body);
+    for (let index = 0; index < texts.length; index += 2) {
+      end.prev = texts[index] as string;
+      this.#addEntry.run(end.id, end.seq++, end.prev, texts[index + 1] as string);
     }
-    end.seq = seq + bodies.length;
-    end.prev = digests.at(-1) as string;
-    if (operation.closes) this.#markClosed.run(end.id);
+    if (closes) this.#markClosed.run(end.id);
     if (end.done) this.#reopen.run(end.id);
     end.done = false;
-    if (end.upload && !end.refused) this.countWaiting(bodies.length);
+    if (end.upload && !end.refused) this.countWaiting(count);
     return end.upload;
   }
 
@@ -143,7 +142,15 @@ export class Chains {
 
   /** Adds to the number of entries that wait for upload, in all processes. */
   countWaiting(more: number): void {
-    this.#waiting = this.#currentWaiting() + more;
+    this.#waiting = this.waiting + more;
+  }
+
+  get waiting(): number {
+    if (this.#waiting === undefined) {
+      this.#waiting = this.#readWaiting.get()?.["waiting"] as number;
+      this.#savedWaiting = this.#waiting;
+    }
+    return this.#waiting;
   }
 
   /** Before a commit. */
@@ -182,23 +189,15 @@ export class Chains {
         "The server refuses the audit entries of this plan: nothing more is decided under it",
       );
     }
-    const waiting = this.#currentWaiting();
+    const { waiting } = this;
     if (waiting + more <= this.#maxBacklog) return;
     throw new Refusal("ERR_AUDIT_BACKLOG", `${waiting} audit entries wait for upload, and ${this.#maxBacklog} may`);
-  }
-
-  #currentWaiting(): number {
-    if (this.#waiting === undefined) {
-      this.#waiting = this.#readWaiting.get()?.["waiting"] as number;
-      this.#savedWaiting = this.#waiting;
-    }
-    return this.#waiting;
   }
 }
 
 /** Two writers on one plan, or one that does not know what it has written. */
-function notTheNext({ seq }: AppendOperation, expected: { readonly seq: number }): Refusal {
-  const what = seq === expected.seq ? "it does not follow on the entry before" : `entry ${expected.seq} comes next`;
+function notTheNext(seq: number, expected: number): Refusal {
+  const what = seq === expected ? "it does not follow on the entry before" : `entry ${expected} comes next`;
   return new Refusal(
     "ERR_AUDIT_WRITE",
     `Audit entry ${seq} is refused: ${what}. Does another process write to this plan?`,

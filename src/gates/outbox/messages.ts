@@ -1,4 +1,5 @@
 import type { ChainHead } from "../../core/index.ts";
+
 /** What the two threads of an outbox say to each other. Everything here survives a structured clone. */
 
 /** What the worker is started with. */
@@ -14,21 +15,24 @@ export interface WorkerSetup {
   readonly maxPages: number | undefined;
 }
 
-/** Entries of one plan that follow on each other; the first is number `seq` and follows on `prev`. */
-export interface AppendOperation {
-  readonly kind: "append";
-  readonly planId: string;
-  readonly seq: number;
-  readonly prev: string | null;
-  /** The digest of each entry. */
-  readonly digests: readonly string[];
-  /** The JSON text of each entry. */
-  readonly bodies: readonly string[];
+/**
+ * Entries of one plan that follow on each other; the first is number `seq` and follows on `prev`. A list, because these
+ * are many: names of fields would take most of the way between the threads.
+ */
+export type Append = readonly [
+  planId: string,
+  seq: number,
+  prev: string | null,
   /** Something new is decided; otherwise it is about calls that ran already. */
-  readonly decides: boolean;
+  decides: boolean,
   /** The plan is done. */
-  readonly closes: boolean;
-}
+  closes: boolean,
+  /** The digest of each entry, and its JSON text. */
+  ...texts: string[],
+];
+
+/** Where an append's texts begin. */
+const TEXTS = 5;
 
 export interface BeginOperation {
   readonly kind: "begin";
@@ -148,7 +152,6 @@ export interface CloseOperation {
 }
 
 export type Operation =
-  | AppendOperation
   | BeginOperation
   | TakeOperation
   | AcknowledgeOperation
@@ -162,8 +165,6 @@ export type Operation =
 
 /** What an operation is answered with, by its kind. */
 export interface Results {
-  /** Whether the plan's entries go to a server. */
-  readonly append: boolean;
   readonly begin: undefined;
   readonly take: TakenBatch | undefined;
   readonly acknowledge: undefined;
@@ -178,9 +179,17 @@ export interface Results {
 
 export type Result = Results[Operation["kind"]];
 
-export interface Request {
-  readonly id: number;
-  readonly operation: Operation;
+export type Request = Append | Operation;
+
+export function isAppend(request: Request): request is Append {
+  return Array.isArray(request);
+}
+
+/** The characters of an append's texts. */
+export function sizeOf(append: Append): number {
+  let size = 0;
+  for (let index = TEXTS; index < append.length; index++) size += (append[index] as string).length;
+  return size;
 }
 
 export interface Failure {
@@ -188,12 +197,18 @@ export interface Failure {
   readonly message: string;
 }
 
-export type Reply =
-  | { readonly id: number; readonly failure: Failure }
-  | { readonly id: number; readonly failure?: undefined; readonly value: Result };
+/** `true`: what was to be appended is stored. */
+export type Reply = true | { readonly failure: Failure } | { readonly failure?: undefined; readonly value: Result };
 
-/** What the worker says: once whether the file is open, then replies to requests, some at a time. */
-export type FromWorker =
-  | { readonly opened: true }
-  | { readonly opened: false; readonly message: string }
-  | { readonly replies: readonly Reply[] };
+/** What became of a group of requests. */
+export interface Group {
+  /** In the order of the requests. */
+  readonly replies: readonly Reply[];
+  /** How long it took. */
+  readonly tookMs: number;
+  /** How many entries wait for upload now, in all processes, if the group has added some. */
+  readonly waiting?: number;
+}
+
+/** What the worker says: once whether the file is open, then what became of groups of requests, in their order. */
+export type FromWorker = { readonly opened: true } | { readonly opened: false; readonly message: string } | Group;

@@ -110,6 +110,13 @@ describe("append", () => {
         code: "ERR_AUDIT_WRITE",
       });
     }
+    const [first, second] = entries as [AuditEntry, AuditEntry];
+    for (const [pair, head] of [
+      [[first, { ...second, prev: {} }], chain.head],
+      [[first, { ...second, prev: null }], { ...chain.head, prev: null }],
+    ] as const) {
+      await expect(outbox.append(pair as never, head)).rejects.toMatchObject({ code: "ERR_AUDIT_WRITE" });
+    }
     await outbox.append(entries, chain.head, texts);
     expect(await outbox.entries("plan-1")).toEqual(entries);
     await outbox.close();

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { type AuditEntry, type ChainHead, digestEntry, IntentlockError, type PrivateKey } from "../../core/index.ts";
 import type { AuditSink } from "../audit-sink.ts";
 import { nodeSha256 } from "../node-sha256.ts";
-import type { AppendOperation, PlanRow, WorkerSetup } from "./messages.ts";
+import type { Append, PlanRow, WorkerSetup } from "./messages.ts";
 import { Uploader, type UploadOptions } from "./uploader.ts";
 import { WorkerLink } from "./worker-link.ts";
 
@@ -58,6 +58,9 @@ export class Outbox implements AuditSink {
   /** @internal Use {@link openOutbox}. */
   constructor(link: WorkerLink) {
     this.#link = link;
+    link.onWaiting = (waiting) => {
+      for (const uploader of this.#uploaders) uploader.wake(waiting);
+    };
   }
 
   /**
@@ -91,8 +94,7 @@ export class Outbox implements AuditSink {
   async append(entries: readonly AuditEntry[], head?: ChainHead, texts?: readonly string[]): Promise<void> {
     this.#assertOpen();
     if (entries.length === 0) return;
-    const upload = await this.#link.ask(toOperation(entries, head, texts));
-    if (upload) for (const uploader of this.#uploaders) uploader.wake();
+    await this.#link.append(toAppend(entries, head, texts));
   }
 
   /** The entries of a plan that are here, from the first: those of a plan that is closed and uploaded are removed. */
@@ -186,31 +188,30 @@ function assertCount(value: number, option: string): void {
 }
 
 /** @throws IntentlockError `ERR_AUDIT_WRITE` if the entries are not a piece of one chain */
-function toOperation(
+function toAppend(
   entries: readonly AuditEntry[],
   head: ChainHead | undefined,
   texts: readonly string[] | undefined,
-): AppendOperation {
+): Append {
   const { planId, seq, prev } = entries[0] as AuditEntry;
   // A value that SQLite does not take would fail everybody's transaction.
   if (!isPlanId(planId) || !Number.isSafeInteger(seq) || (prev !== null && typeof prev !== "string")) throw notAChain();
-  const digests: string[] = [];
-  const bodies: string[] = [];
+  const printed: string[] = [];
+  let digest = prev;
   let decides = false;
   let closes = false;
   for (const [index, entry] of entries.entries()) {
     const next = entries[index + 1];
     const { type } = entry.event;
-    const follows =
-      entry.planId === planId && entry.seq === seq + index && (index === 0 || entry.prev === digests.at(-1));
+    const follows = entry.planId === planId && entry.seq === seq + index && entry.prev === digest;
     const body = texts ? texts[index] : JSON.stringify(entry);
-    if (!follows || typeof body !== "string") throw notAChain();
-    digests.push(head ? (next?.prev ?? head.prev ?? "") : digestEntry(entry, nodeSha256));
-    bodies.push(body);
+    digest = head ? (next?.prev ?? head.prev) : digestEntry(entry, nodeSha256);
+    if (!follows || typeof body !== "string" || typeof digest !== "string") throw notAChain();
+    printed.push(digest, body);
     decides ||= type === "decision" || type === "plan_signed" || type === "refresh";
     closes ||= type === "closed";
   }
-  return { kind: "append", planId, seq, prev, digests, bodies, decides, closes };
+  return [planId, seq, prev, decides, closes, ...printed];
 }
 
 function isPlanId(planId: unknown): planId is string {

@@ -1,6 +1,15 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Chains } from "./chains.ts";
-import type { Operation, Reply, Request, Result, WorkerSetup } from "./messages.ts";
+import {
+  type Group,
+  isAppend,
+  type Operation,
+  type Reply,
+  type Request,
+  type Result,
+  sizeOf,
+  type WorkerSetup,
+} from "./messages.ts";
 import { openFile } from "./open-file.ts";
 import { Refusal } from "./refusal.ts";
 import { Uploads } from "./uploads.ts";
@@ -21,6 +30,7 @@ export class Store {
   readonly #syncDelayMs: number;
   #seenVersion: unknown;
   #bytesToCheckpoint = 0;
+  #addsWaiting = false;
 
   /** @throws Error that says what is wrong with the file */
   constructor(setup: WorkerSetup) {
@@ -40,7 +50,7 @@ export class Store {
    * Does a group of operations. An operation that is refused leaves no trace and the others are stored; if the
    * transaction fails, nothing of the group is, and every answer says so.
    */
-  run(requests: readonly Request[]): Reply[] {
+  run(requests: readonly Request[]): Group {
     try {
       return this.#transact(requests);
     } catch (error) {
@@ -50,7 +60,7 @@ export class Store {
     }
   }
 
-  #runLast(requests: readonly Request[]): Reply[] {
+  #runLast(requests: readonly Request[]): Group {
     try {
       return this.#transact(requests);
     } catch (error) {
@@ -58,15 +68,18 @@ export class Store {
     }
   }
 
-  #transact(requests: readonly Request[]): Reply[] {
+  #transact(requests: readonly Request[]): Group {
+    const started = performance.now();
     try {
       this.#begin.run();
       this.#forgetIfChanged();
+      this.#addsWaiting = false;
       const replies = requests.map((request) => this.#answer(request));
+      const waiting = this.#addsWaiting ? this.#chains.waiting : undefined;
       this.#chains.saveBacklog();
       this.#commit.run();
       if (this.#syncDelayMs > 0) pause(this.#syncDelayMs);
-      return replies;
+      return { replies, tookMs: performance.now() - started, ...(waiting !== undefined && { waiting }) };
     } catch (error) {
       this.#undo();
       throw error;
@@ -112,20 +125,20 @@ export class Store {
     this.#database.exec(`PRAGMA busy_timeout = ${timeout}`);
   }
 
-  #answer({ id, operation }: Request): Reply {
+  #answer(request: Request): Reply {
     try {
-      return { id, value: this.#do(operation) };
+      if (!isAppend(request)) return { value: this.#do(request) };
+      this.#bytesToCheckpoint += sizeOf(request) + 4096;
+      if (this.#chains.append(request)) this.#addsWaiting = true;
+      return true;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return { id, failure: { code: error.code, message: error.message } };
+      return { failure: { code: error.code, message: error.message } };
     }
   }
 
   #do(operation: Operation): Result {
     switch (operation.kind) {
-      case "append":
-        this.#bytesToCheckpoint += operation.bodies.reduce((sum, { length }) => sum + length, 4096);
-        return this.#chains.append(operation);
       case "begin":
         return this.#chains.begin(operation);
       case "entries":
@@ -183,9 +196,9 @@ export class Store {
   }
 }
 
-function refuseAll(requests: readonly Request[], error: unknown): Reply[] {
+function refuseAll(requests: readonly Request[], error: unknown): Group {
   const message = `The outbox could not store it: ${error instanceof Error ? error.message : String(error)}`;
-  return requests.map(({ id }) => ({ id, failure: { code: "ERR_AUDIT_WRITE", message } }));
+  return { replies: requests.map(() => ({ failure: { code: "ERR_AUDIT_WRITE", message } })), tookMs: 0 };
 }
 
 /** SQLITE_FULL: the disk is, or the file may not grow. */

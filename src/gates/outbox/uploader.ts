@@ -109,7 +109,7 @@ export class Uploader {
   }
 
   /** There may be something to upload. */
-  wake(): void {
+  wake(_waiting = 0): void {
     this.#wakeIn(this.#options.lingerMs);
   }
 

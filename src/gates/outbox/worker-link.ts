@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { IntentlockError } from "../../core/index.ts";
-import type { FromWorker, Operation, Reply, Request, Results, WorkerSetup } from "./messages.ts";
+import type { Append, FromWorker, Group, Operation, Request, Results, WorkerSetup } from "./messages.ts";
 import { workerUrl } from "./worker-url.ts";
 
 interface Pending {
@@ -9,14 +9,19 @@ interface Pending {
 }
 
 /**
- * The way to the worker thread. Operations of one turn of the event loop travel together. The worker keeps the process
- * alive only while somebody waits for it; when it is gone, everything that waits and everything later is refused.
+ * The way to the worker thread. Requests of one turn of the event loop travel together, or as many at a time as keep the
+ * worker busy. It keeps the process alive only while somebody waits for it; when it is gone, everything that waits and
+ * everything later is refused.
  */
 export class WorkerLink {
   readonly #worker: Worker;
-  readonly #pending = new Map<number, Pending>();
+  /** Told how many entries wait for upload, when there are more. */
+  onWaiting: ((waiting: number) => void) | undefined;
+  /** In the order of the requests, which is that of the replies. */
+  #pending: Pending[] = [];
   #unsent: Request[] = [];
-  #lastId = 0;
+  #unsentSince = 0;
+  #tookMs = 0;
   #gone: IntentlockError | undefined;
 
   private constructor(worker: Worker) {
@@ -39,18 +44,12 @@ export class WorkerLink {
 
   /** @throws IntentlockError with the code of the refusal, `ERR_AUDIT_WRITE` if the worker is gone */
   ask<Kind extends Operation["kind"]>(operation: Extract<Operation, { kind: Kind }>): Promise<Results[Kind]> {
-    return new Promise((resolve, reject) => {
-      if (this.#gone) {
-        reject(this.#gone);
-        return;
-      }
-      const id = ++this.#lastId;
-      if (this.#pending.size === 0) this.#worker.ref();
-      this.#pending.set(id, { resolve, reject });
-      // Runs after all promises that are settled have been followed up: a hundred calls at once are one message.
-      if (this.#unsent.length === 0) process.nextTick(() => this.#send());
-      this.#unsent.push({ id, operation });
-    });
+    return this.#request(operation);
+  }
+
+  /** Stores entries. @throws IntentlockError as above */
+  append(append: Append): Promise<true> {
+    return this.#request(append);
   }
 
   /** Ends the worker, after what was asked for. */
@@ -62,10 +61,31 @@ export class WorkerLink {
     await exited;
   }
 
+  #request(request: Request): Promise<never> {
+    return new Promise((resolve, reject) => {
+      if (this.#gone) {
+        reject(this.#gone);
+        return;
+      }
+      if (this.#pending.length === 0) this.#worker.ref();
+      this.#pending.push({ resolve, reject });
+      this.#unsent.push(request);
+      const now = performance.now();
+      if (this.#unsent.length === 1) {
+        this.#unsentSince = now;
+        // Runs after all promises that are settled have been followed up: a hundred calls at once are one message.
+        process.nextTick(() => this.#send());
+      } else if (now - this.#unsentSince > this.#tookMs) {
+        // The worker could have stored a group meanwhile: it begins, and the rest of the hundred are the next group.
+        this.#send();
+      }
+    });
+  }
+
   #send(): void {
     const requests = this.#unsent;
     this.#unsent = [];
-    if (!this.#gone) this.#worker.postMessage(requests);
+    if (requests.length > 0 && !this.#gone) this.#worker.postMessage(requests);
   }
 
   #untilOpen(): Promise<void> {
@@ -76,7 +96,7 @@ export class WorkerLink {
         reject(error);
       };
       this.#worker.on("message", (message: FromWorker) => {
-        if ("replies" in message) this.#receive(message.replies);
+        if ("replies" in message) this.#receive(message);
         else if (message.opened) resolve();
         else refuse(message.message);
       });
@@ -97,22 +117,25 @@ export class WorkerLink {
     });
   }
 
-  #receive(replies: readonly Reply[]): void {
-    for (const reply of replies) {
-      const pending = this.#pending.get(reply.id);
-      this.#pending.delete(reply.id);
-      if (reply.failure) pending?.reject(new IntentlockError(reply.failure.code, reply.failure.message));
-      else pending?.resolve(reply.value as never);
+  #receive({ replies, tookMs, waiting }: Group): void {
+    this.#tookMs = tookMs;
+    const answered = this.#pending.splice(0, replies.length);
+    for (const [index, reply] of replies.entries()) {
+      const { resolve, reject } = answered[index] as Pending;
+      if (reply === true) resolve(reply as never);
+      else if (reply.failure) reject(new IntentlockError(reply.failure.code, reply.failure.message));
+      else resolve(reply.value as never);
     }
-    if (this.#pending.size === 0) this.#worker.unref();
+    if (this.#pending.length === 0) this.#worker.unref();
+    if (waiting !== undefined) this.onWaiting?.(waiting);
   }
 
   /** Fails closed: whether the worker has stored what waits is unknown, so nobody is told that it has. */
   #fail(error: IntentlockError): void {
     if (this.#gone) return;
     this.#gone = error;
-    for (const { reject } of this.#pending.values()) reject(error);
-    this.#pending.clear();
+    for (const { reject } of this.#pending) reject(error);
+    this.#pending = [];
     this.#unsent = [];
     this.#worker.unref();
   }

@@ -1,5 +1,5 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import type { FromWorker, Request, WorkerSetup } from "./messages.ts";
+import { type FromWorker, isAppend, type Request, sizeOf, type WorkerSetup } from "./messages.ts";
 import { Store } from "./store.ts";
 
 /** The thread that owns the outbox file: whatever has come in by the time it looks is one transaction. */
@@ -15,9 +15,9 @@ if (store) {
   say({ opened: true });
   port.on("message", (first: readonly Request[]) => {
     const group = takeGroup(first);
-    say({ replies: store.run(group) });
+    say(store.run(group));
     store.checkpoint();
-    if (!group.some(({ operation }) => operation.kind === "close")) return;
+    if (!group.some((request) => !isAppend(request) && request.kind === "close")) return;
     store.close();
     port.close();
   });
@@ -34,20 +34,18 @@ function openStore(): Store | undefined {
 
 function takeGroup(first: readonly Request[]): Request[] {
   const group = [...first];
-  let bytes = sizeOf(first);
+  let bytes = sizeOfAll(first);
   while (bytes < MAX_GROUP_BYTES) {
     const more = port && (receiveMessageOnPort(port)?.message as readonly Request[] | undefined);
     if (!more) break;
     group.push(...more);
-    bytes += sizeOf(more);
+    bytes += sizeOfAll(more);
   }
   return group;
 }
 
-function sizeOf(requests: readonly Request[]): number {
-  let bytes = 0;
-  for (const { operation } of requests) {
-    if (operation.kind === "append") for (const { length } of operation.bodies) bytes += length;
-  }
-  return bytes;
+function sizeOfAll(requests: readonly Request[]): number {
+  let size = 0;
+  for (const request of requests) if (isAppend(request)) size += sizeOf(request);
+  return size;
 }
