@@ -9,7 +9,7 @@ import {
   createContext,
   type TestContext,
 } from "../../../test/people.ts";
-import { anAppend, BOB, NOW_MS } from "../../../test/store-builders.ts";
+import { addPlan, anAppend, BOB, NOW_MS } from "../../../test/store-builders.ts";
 import { inboxItemAnswerSchema, readMessage } from "../../core/api/index.ts";
 import type { DecisionRecord } from "../../core/index.ts";
 import { decideHold } from "./decide-hold.ts";
@@ -120,6 +120,22 @@ describe("an earlier call to compare with", () => {
     await addPerson(context.store, "dave@acme.dev");
     const { hold } = await addHold(context.store, { approvers }, { agentId, apiKeyId });
     expect((await get("dave@acme.dev", hold.id)).similar).toBeUndefined();
+  });
+
+  test.each([
+    ["an administrator", ROOT, true],
+    ["the person for whom it was", "dave@acme.dev", true],
+    ["whoever only decides", CAROL, false],
+  ])("of another plan is shown to %s: %s", async (_who, email, isShown) => {
+    const { store } = context;
+    if (email !== CAROL) await addPerson(store, email, email === ROOT ? ["admin", "approver"] : ["approver"]);
+    const { hold, plan } = await addHold(store, { createdAt: NOW_MS + 1 });
+    const { agentId, apiKeyId } = plan;
+    const other = await addPlan(store, { agentId, apiKeyId, userEmail: "dave@acme.dev" });
+    await store.plans.append(other.id, anAppend(other, { event: decision }));
+    const { args } = decision;
+    const similar = { planId: other.id, seq: 1, at: NOW_MS, args, verdict: "allow", user: "dave@acme.dev" };
+    expect((await get(email, hold.id)).similar).toEqual(isShown ? similar : undefined);
   });
 
   test.each<[string, Partial<DecisionRecord>, boolean]>([

@@ -1,12 +1,16 @@
 import type { InboxItemAnswer, SimilarCall } from "../../core/api/index.ts";
 import { ProblemError, type ServerContext } from "../handler.ts";
 import { describeStatus } from "../holds/describe-hold.ts";
-import type { Hold, HoldHead, Person, StoredEntry } from "../store/index.ts";
+import type { Hold, HoldHead, Person, Store, StoredEntry } from "../store/index.ts";
 import { describeHolds } from "./list-inbox.ts";
 import { HoldSight } from "./may-see.ts";
 
-/** As many earlier calls as are looked at for one to compare with. */
-const MAX_LOOKED_AT = 100;
+/** As many earlier calls as are looked at for one to compare with; of all plans few, some of which may be redacted. */
+const MAX_APPROVED = 100;
+/** Entries with their arguments. */
+const MAX_UNDER_PLAN = 30;
+const MAX_ALLOWED = 10;
+const MAX_BYTES = 4_194_304;
 
 /**
  * One hold, whatever became of it, with an earlier call to compare it with. Whoever may not see it is told what they would
@@ -26,34 +30,72 @@ export async function getInboxItem(
   const [item] = await describeHolds(store, [head]);
   const hold = await store.holds.get(holdId);
   if (!item || !hold) throw new ProblemError("not_found");
-  const similar = await findSimilar(context, sight, { hold, head });
+  const similar = await findSimilar(context, { person, sight, hold, head });
   return { ...item, ...describeStatus(hold, clock()), ...(similar && { similar }) };
+}
+
+interface Compared {
+  readonly person: Person;
+  readonly sight: HoldSight;
+  readonly hold: Hold;
+  readonly head: HoldHead;
 }
 
 /**
  * The last earlier call of the same agent and tool that was let through, of what the person may see anyway: calls under
- * the same plan, and calls that people approved in holds of this inbox.
+ * the same plan, calls for themselves (for administrators: for anybody), and calls of holds that they may see.
  */
 async function findSimilar(
   { store }: Pick<ServerContext, "store">,
-  sight: HoldSight,
-  { hold, head }: { readonly hold: Hold; readonly head: HoldHead },
+  compared: Compared,
 ): Promise<SimilarCall | undefined> {
-  const { agentId, tool, decisionSeq, createdAt } = hold;
+  const { tool, decisionSeq } = compared.hold;
   if (tool === null || decisionSeq === null) return undefined;
-  const from = Math.max(0, decisionSeq - MAX_LOOKED_AT);
-  const entries = await store.auditEntries.ofPlan(hold.planId, { fromSeq: from, limit: MAX_LOOKED_AT });
-  const own = entries
+  const call = { ...compared, tool, decisionSeq };
+  const found = [
+    await findUnderPlan(store, call),
+    await findAllowed(store, call),
+    await findApproved(store, call),
+  ].filter((similar) => similar !== undefined);
+  // Of two at once the first: what is under the same plan is the most alike.
+  return found.reduce<SimilarCall | undefined>((last, one) => (last && last.at >= one.at ? last : one), undefined);
+}
+
+interface ComparedCall extends Compared {
+  readonly tool: string;
+  readonly decisionSeq: number;
+}
+
+async function findUnderPlan(
+  { auditEntries }: Store,
+  { hold, head, tool, decisionSeq }: ComparedCall,
+): Promise<SimilarCall | undefined> {
+  const fromSeq = Math.max(0, decisionSeq - MAX_UNDER_PLAN);
+  const entries = await auditEntries.ofPlan(hold.planId, { fromSeq, limit: MAX_UNDER_PLAN });
+  return entries
     .filter(({ entry }) => entry.seq < decisionSeq)
     .flatMap((entry) => toSimilar(entry, tool, head.plan.userEmail))
     .at(-1);
-  const approved = await store.holds.approved({ agentId, tool, before: createdAt, limit: MAX_LOOKED_AT });
-  const last = (await sight.filter(approved)).find(({ id }) => id !== hold.id);
-  if (!last || (own && own.at >= last.createdAt)) return own;
-  const before = await store.holds.get(last.id);
-  if (before?.args === undefined || before.decisionSeq === null) return own;
+}
+
+async function findAllowed(
+  { auditEntries }: Store,
+  { person, hold, tool }: ComparedCall,
+): Promise<SimilarCall | undefined> {
+  const whose = person.roles.includes("admin") ? {} : { userEmail: person.email };
+  const filter = { agentId: hold.agentId, tool, verdict: "allow", to: hold.createdAt, ...whose } as const;
+  const { decisions } = await auditEntries.decisions({ ...filter, limit: MAX_ALLOWED, maxBytes: MAX_BYTES });
+  return decisions.flatMap((decision) => toSimilar(decision, tool, decision.userEmail))[0];
+}
+
+async function findApproved({ holds }: Store, { sight, hold, tool }: ComparedCall): Promise<SimilarCall | undefined> {
+  const { agentId, createdAt } = hold;
+  const approved = await holds.approved({ agentId, tool, before: createdAt, limit: MAX_APPROVED });
+  const [last] = await sight.filter(approved);
+  const before = last && (await holds.get(last.id));
+  if (before?.args === undefined || before.decisionSeq === null) return undefined;
   const { planId, decisionSeq: seq, createdAt: at, args } = before;
-  return { planId, seq, at, args, verdict: "allow", user: last.plan.userEmail };
+  return { planId, seq, at, args, verdict: "allow", user: last?.plan.userEmail ?? "" };
 }
 
 function toSimilar({ entry }: StoredEntry, tool: string, user: string): SimilarCall[] {
