@@ -20,7 +20,10 @@ export const api: Api = createApi({
   fetch: (...request) => fetch(...request),
   csrf: () => (state.value.status === "signed-in" ? state.value.person.csrf : undefined),
   onSignedOut: () => {
-    state.value = { status: "signed-out", why: state.value.status === "signed-in" ? "ended" : "never" };
+    const { status } = state.value;
+    // Several requests may be told at once: the first one knows whether there was a session.
+    if (status !== "signed-out")
+      state.value = { status: "signed-out", why: status === "signed-in" ? "ended" : "never" };
   },
 });
 

@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useLocation } from "preact-iso";
 import type { SessionAnswer } from "../../../core/api/session.ts";
 import { asApiError } from "./api.ts";
+import { InboxProvider } from "./inbox/inbox-context.tsx";
 import { printWaiting, waiting } from "./page-title.ts";
 import { Button } from "./parts/button.tsx";
 import { Icon, type IconName } from "./parts/icon.tsx";
@@ -57,7 +58,7 @@ export function Shell({ person, children }: ShellProps): JSX.Element {
         </div>
       </header>
       <main id="main" tabIndex={-1}>
-        {children}
+        <InboxProvider email={person.email}>{children}</InboxProvider>
       </main>
     </div>
   );

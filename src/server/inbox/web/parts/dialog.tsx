@@ -11,7 +11,10 @@ export interface DialogProps {
   readonly onSubmit?: () => void;
 }
 
-/** A modal dialog while it is rendered. Escape closes it; the focus stays in it, and returns to where it was. */
+/**
+ * A modal dialog while it is rendered. Escape closes it. The focus goes to what has `data-focus`, or else to the first
+ * button or field; it stays inside, and returns to where it was.
+ */
 export function Dialog({ title, onClose, actions, children, onSubmit }: DialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -19,6 +22,7 @@ export function Dialog({ title, onClose, actions, children, onSubmit }: DialogPr
     const before = document.activeElement;
     const shown = dialog.current;
     shown?.showModal();
+    shown?.querySelector<HTMLElement>("[data-focus=true]")?.focus();
     return () => {
       shown?.close();
       if (before instanceof HTMLElement) before.focus();

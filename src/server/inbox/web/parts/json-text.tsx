@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { compareTexts } from "./compare-json.ts";
+import { describeMore } from "./describe-more.ts";
 import { Text } from "./text.tsx";
 
 export interface JsonTextProps {
@@ -27,7 +28,7 @@ export function JsonText({ value, other }: JsonTextProps): JSX.Element {
   return (
     <span class="json-string">
       {skipped > 0 && (
-        <button type="button" class="json-fold" onClick={() => setWhole(true)}>
+        <button type="button" class="fold" onClick={() => setWhole(true)}>
           … {skipped.toLocaleString("en")} characters that are the same
         </button>
       )}
@@ -41,8 +42,8 @@ export function JsonText({ value, other }: JsonTextProps): JSX.Element {
       <Text lines="both" value={cut(after)} />
       <span class="json-quote">{left > 0 ? "…" : '"'}</span>
       {left > 0 && (
-        <button type="button" class="json-fold" onClick={() => setShown(shown + MORE_CHARACTERS)}>
-          Show {Math.min(left, MORE_CHARACTERS).toLocaleString("en")} of {left.toLocaleString("en")} more characters
+        <button type="button" class="fold" onClick={() => setShown(shown + MORE_CHARACTERS)}>
+          {describeMore(left, MORE_CHARACTERS, "characters")}
         </button>
       )}
     </span>

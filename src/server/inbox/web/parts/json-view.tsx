@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Json, JsonObject } from "../../../../core/json.ts";
 import { compareEntries, hasAtMost, isContainer, type JsonEntry } from "./compare-json.ts";
+import { describeMore } from "./describe-more.ts";
 import { JsonText } from "./json-text.tsx";
 import { Text } from "./text.tsx";
 
@@ -88,7 +89,7 @@ function Container({ value, was, depth }: ContainerProps): JSX.Element {
   if (isOpen && entries.length === 0) return <span class="json-punctuation">{`${open}${close}`}</span>;
   if (!isOpen) {
     return (
-      <button type="button" class="json-fold" onClick={() => setOpen(true)}>
+      <button type="button" class="fold" onClick={() => setOpen(true)}>
         {`${open} ${size} ${isArray ? "items" : "fields"} ${close}`}
       </button>
     );
@@ -102,8 +103,8 @@ function Container({ value, was, depth }: ContainerProps): JSX.Element {
           <Entry key={entry.name ?? index} entry={entry} depth={depth + 1} isLast={index === entries.length - 1} />
         ))}
         {left > 0 && (
-          <button type="button" class="json-fold" onClick={() => setShown(shown + MORE_ENTRIES)}>
-            Show {Math.min(left, MORE_ENTRIES)} of {left} more
+          <button type="button" class="fold" onClick={() => setShown(shown + MORE_ENTRIES)}>
+            {describeMore(left, MORE_ENTRIES, isArray ? "items" : "fields")}
           </button>
         )}
       </div>

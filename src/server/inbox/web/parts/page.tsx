@@ -8,13 +8,14 @@ export interface PageProps {
   readonly actions?: ComponentChildren;
   /** As wide as the window, for panes; otherwise as wide as lines read well. */
   readonly wide?: boolean;
+  readonly class?: string;
   readonly children: ComponentChildren;
 }
 
 let isFirst = true;
 
 /** A page: its heading, which has the focus when one comes from another page, and its content. */
-export function Page({ title, actions, wide = false, children }: PageProps): JSX.Element {
+export function Page({ title, actions, wide = false, class: name = "", children }: PageProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     pageTitle.value = title;
@@ -25,7 +26,7 @@ export function Page({ title, actions, wide = false, children }: PageProps): JSX
     isFirst = false;
   }, []);
   return (
-    <div class={`page ${wide ? "page-wide" : ""}`}>
+    <div class={`page ${wide ? "page-wide" : ""} ${name}`}>
       <header class="page-header">
         <h1 ref={heading} tabIndex={-1}>
           {title}

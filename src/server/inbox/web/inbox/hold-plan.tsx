@@ -1,0 +1,86 @@
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Json } from "../../../../core/json.ts";
+import type { Plan, PlanStep } from "../../../../core/plan.ts";
+import { Icon } from "../parts/icon.tsx";
+import { LongText } from "../parts/long-text.tsx";
+import { Text } from "../parts/text.tsx";
+import { describeCondition } from "./describe-condition.ts";
+
+export interface HoldPlanProps {
+  readonly plan: Plan;
+  /** The index of the step that the call is of. */
+  readonly step?: number | undefined;
+}
+
+/** So many steps are shown before somebody asks for the others; the one that counts is always. */
+const FIRST_STEPS = 12;
+
+/** The plan as it was signed, with the step that the call uses. */
+export function HoldPlan({ plan: { goal, steps }, step }: HoldPlanProps): JSX.Element {
+  const [isWhole, setWhole] = useState(steps.length <= FIRST_STEPS);
+  const shown = steps
+    .map((one, index) => ({ one, index }))
+    .filter(({ index }) => isWhole || index < FIRST_STEPS || index === step);
+  return (
+    <div class="plan">
+      <p class="plan-goal">
+        <LongText value={goal} first={400} />
+      </p>
+      {steps.length === 0 && <p class="quiet">It has no steps: it allows nothing.</p>}
+      <ol class="plan-steps">
+        {shown.map(({ one, index }) => (
+          <Step key={index} step={one} number={index + 1} isCurrent={index === step} />
+        ))}
+      </ol>
+      {!isWhole && (
+        <button type="button" class="fold" onClick={() => setWhole(true)}>
+          Show all {steps.length} steps
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface StepProps {
+  readonly step: PlanStep;
+  readonly number: number;
+  readonly isCurrent: boolean;
+}
+
+function Step({ step: { tool, args = {}, maxCalls }, number, isCurrent }: StepProps): JSX.Element {
+  return (
+    <li class="plan-step" {...(isCurrent && { "aria-current": "step" as const })}>
+      <span class="plan-step-number">{number}</span>
+      <div class="plan-step-body">
+        <p class="plan-step-tool">
+          <Text class="tool" value={tool} />
+          {maxCalls !== undefined && <span class="quiet">{maxCalls === 1 ? "once" : `at most ${maxCalls} times`}</span>}
+          {isCurrent && (
+            <span class="plan-step-current">
+              <Icon name="hold" />
+              this call
+            </span>
+          )}
+        </p>
+        <ul class="plan-step-conditions">
+          {Object.entries(args).map(([name, condition]) =>
+            describeCondition(condition).map(({ words, value }) => (
+              <li key={`${name} ${words}`}>
+                <Text class="code" value={name} /> <span class="quiet">{words}</span> <Value value={value} />
+              </li>
+            )),
+          )}
+        </ul>
+      </div>
+    </li>
+  );
+}
+
+function Value({ value }: { readonly value: Json }): JSX.Element {
+  return (
+    <span class="code">
+      <LongText value={JSON.stringify(value)} first={200} />
+    </span>
+  );
+}
