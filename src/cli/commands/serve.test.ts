@@ -108,7 +108,9 @@ describe("serve", () => {
     const argv = ["serve", "--port", "0", "--host", "0.0.0.0", "--admin", ROOT, "--log-level", "silent"];
     const { code, err } = await aShell().run(argv, { stdout: { write }, signal: ctrlC.signal });
     expect({ code, err }).toEqual({ code: EXIT.ok, err: "" });
-    expect(out).toMatch(/^Intentlock listens at http:\/\/localhost:\d+\nStore: \/.*\.db\n/);
+    expect(out).toMatch(
+      /^Intentlock listens at http:\/\/localhost:\d+\nInbox: http:\/\/localhost:\d+\/\nStore: \/.*\.db\n/,
+    );
     expect(out).toMatch(/\nOther machines reach it: put TLS in front.*\n\nroot@acme\.dev is the first administrator\./);
     expect(out).toMatch(
       /\n {2}http:\/\/localhost:\d+\/sign-in#[\w-]+\nAnother one: intentlock user link root@acme\.dev\n$/,

@@ -17,7 +17,11 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
 
 export function printServing(serving: Serving, { host, paint }: { readonly host: string; paint: Paint }): string {
   const { url, publicUrl, store, admin } = serving;
-  const lines = [`Intentlock listens at ${paint("bold", printable(url))}`, `Store: ${printable(store)}`];
+  const lines = [
+    `Intentlock listens at ${paint("bold", printable(url))}`,
+    `Inbox: ${printable(publicUrl)}/`,
+    `Store: ${printable(store)}`,
+  ];
   if (publicUrl !== url) lines.push(`People and agents reach it at ${printable(publicUrl)}`);
   else if (!LOOPBACK.test(host)) {
     lines.push(paint("yellow", "Other machines reach it: put TLS in front, and give its address as --public-url."));
