@@ -7,7 +7,7 @@ import { startServer } from "../../src/server/serve.ts";
 import { openStore, type Store } from "../../src/server/store/index.ts";
 import { ALICE } from "../builders.ts";
 import type { TestClock } from "../clock.ts";
-import { addServerPeople, aHoldPolicy, anAgent, type TestAgent, toolFingerprint } from "../servers.ts";
+import { addServerPeople, aHoldPolicy, anAgent, type ServerSetup, type TestAgent, toolFingerprint } from "../servers.ts";
 
 /** A server on a port of this machine that goes by the real clock, as a browser does. */
 export interface InboxServer {
@@ -38,9 +38,11 @@ export interface Held {
 
 export interface InboxServerSetup {
   readonly inbox: URL;
-  readonly policy?: Policy;
+  readonly policy?: Policy | string;
   /** Default: one in memory. */
   readonly store?: Store;
+  readonly agentName?: string;
+  readonly people?: ServerSetup["people"];
 }
 
 const TOOL = "post_comment";
@@ -48,8 +50,9 @@ const TOOL = "post_comment";
 export async function anInboxServer(setup: InboxServerSetup): Promise<InboxServer> {
   const clock = { now: Date.now } as TestClock;
   const store = setup.store ?? (await openStore({ sqlite: ":memory:" }));
-  await addServerPeople(store, { clock });
-  const agent = await anAgent(store, { name: "triage", policy: setup.policy ?? aHoldPolicy(), clock });
+  await addServerPeople(store, { clock, people: setup.people });
+  const { policy = aHoldPolicy(), agentName = "triage" } = setup;
+  const agent = await anAgent(store, { name: agentName, policy, clock });
   const options = { port: 0, store, inbox: { folder: setup.inbox }, logLevel: "silent", sweepEveryMs: 100 } as const;
   const { url, close } = await startServer(options);
   const gate = new HttpGate({ baseUrl: url, apiKey: agent.apiKey });

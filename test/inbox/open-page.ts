@@ -4,7 +4,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { expect, onTestFinished } from "vitest";
 
 export interface PageSetup {
-  /** 1280 unless told; the height goes with it. */
+  /** 1280 unless told; the height goes with it. A narrow one is a phone's, to be touched. */
   readonly width?: number;
   readonly colorScheme?: "light" | "dark";
   /** Another page of the same browser profile: with its cookies. */
@@ -20,11 +20,16 @@ export async function launchBrowser(executablePath: string): Promise<Browser> {
   });
 }
 
-/** A page whose every error, refusal of the security policy and warning of the console fails the test at its end. */
+/**
+ * A page whose every error, refusal of the security policy, warning of the console and request to another host fails the
+ * test at its end.
+ */
 export async function openPage(browser: Browser, setup: PageSetup = {}): Promise<Page> {
   const { width = 1280, colorScheme = "light" } = setup;
-  const viewport = { width, height: width < 600 ? 844 : 800 };
-  const context = setup.beside ?? (await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" }));
+  const isPhone = width < 600;
+  const viewport = { width, height: isPhone ? 844 : 800 };
+  const device = { viewport, colorScheme, isMobile: isPhone, hasTouch: isPhone, reducedMotion: "reduce" } as const;
+  const context = setup.beside ?? (await browser.newContext(device));
   if (!setup.beside) onTestFinished(() => context.close());
   const page = await context.newPage();
   const troubles: string[] = [];
@@ -33,6 +38,10 @@ export async function openPage(browser: Browser, setup: PageSetup = {}): Promise
     // Refusals of the API that a test brings about are told by the browser, too.
     const isAnswer = /Failed to load resource: the server responded with a status of 4\d\d/.test(message.text());
     if (["error", "warning"].includes(message.type()) && !isAnswer) troubles.push(`console: ${message.text()}`);
+  });
+  page.on("request", (request) => {
+    const { protocol, hostname } = new URL(request.url());
+    if (protocol.startsWith("http") && hostname !== "127.0.0.1") troubles.push(`leaves: ${request.url()}`);
   });
   page.on("dialog", (dialog) => {
     troubles.push(`dialog: ${dialog.message()}`);
