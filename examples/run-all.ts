@@ -5,18 +5,20 @@
  */
 import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const helpers = ["run-all.ts", "scripted-model.ts"];
 const files = (await readdir(folder)).filter((file) => file.endsWith(".ts") && !helpers.includes(file)).sort();
-const { FORCE_COLOR: _, ...env } = process.env;
+// Without keys: no example asks a real model here.
+const isKept = (name: string): boolean => !/^FORCE_COLOR$|^INTENTLOCK_|_API_KEY$/.test(name);
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => isKept(name)));
 
-for (const file of [...files, "demo/run.ts"]) {
+for (const file of [...files, "demo/run.ts", "github-triage/run.ts"]) {
   const failure = await runExample(file);
-  const name = file === "demo/run.ts" ? "demo" : basename(file, ".ts");
+  const name = file.endsWith("/run.ts") ? dirname(file) : basename(file, ".ts");
   console.log(failure === undefined ? `ok ${name}` : `FAILED ${name}\n${failure}`);
   if (failure !== undefined) process.exitCode = 1;
 }

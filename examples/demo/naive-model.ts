@@ -6,7 +6,11 @@ import { call, type Reply, type ScriptedCall, scriptedModel, type ToolResult, ty
  * issue. It has no memory and knows nothing of acts or attacks; what it does next follows from the prompt alone.
  */
 export function createNaiveModel(): MockLanguageModelV4 {
-  return scriptedModel((turn) => (turn.tools.includes("declare_plan") ? [declarePlan(turn.task)] : goOn(turn)));
+  return scriptedModel(replyNaively);
+}
+
+export function replyNaively(turn: Turn): Reply {
+  return turn.tools.includes("declare_plan") ? [declarePlan(turn.task)] : goOn(turn);
 }
 
 function declarePlan(task: string): ScriptedCall {

@@ -295,6 +295,11 @@ describe("options that are wrong", () => {
       { provider: () => scriptedModel() },
       "createGuard: provider: expected a language model",
     ],
+    [
+      "a model of another age",
+      { provider: { specificationVersion: "v1", modelId: "m", doGenerate: () => undefined } },
+      "createGuard: provider: expected a language model of the AI SDK (5 or later)",
+    ],
     ["no gate", { gate: undefined }, "createGuard: gate: expected a gate"],
     ["no tools", { tools: undefined }, "createGuard: tools: missing; expected ...toolset([...])"],
     ["tools without what runs", { impls: {} }, "impls: the tool pay has none"],
@@ -330,7 +335,8 @@ describe("options that are wrong", () => {
 describe("a request that is wrong", () => {
   test.each<[string, Record<string, unknown>, string]>([
     ["no task", { task: undefined }, "task: expected the user's words"],
-    ["no user", { user: undefined }, "user"],
+    ["no user", { user: undefined }, "The run: user: expected the user's e-mail"],
+    ["a user that is none", { user: { name: "alice" } }, "The run: user: expected the user's e-mail"],
     ["no goal", { goal: undefined }, "The run: goal: missing; expected text"],
     ["steps that are no list", { steps: { tool: "pay" } }, "The run: steps: expected a list"],
     ["a field that there is not", { usr: "a" }, "The run: usr: unknown field; there are: user, task"],

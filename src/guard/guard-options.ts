@@ -57,13 +57,16 @@ export type RunRequest<S extends PlanSource> = S extends typeof PlanSource.EXPLI
 const anObject = (message: string, fits: (value: object) => boolean): z.ZodType =>
   z.custom((value) => typeof value === "object" && value !== null && fits(value), message);
 const aFunction = z.custom((value) => typeof value === "function", "expected a function");
-const isModel = (value: unknown): boolean =>
-  typeof (value as { doGenerate?: unknown } | null)?.doGenerate === "function";
+/** By what the SDK looks at: what wraps a model takes one of any version. */
+function isModel(value: unknown): boolean {
+  const { doGenerate, specificationVersion } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  return typeof doGenerate === "function" && ["v2", "v3", "v4"].includes(specificationVersion as string);
+}
 
 const optionsSchema = closedObject({
   provider: z.custom(
     (value) => (typeof value === "string" && value !== "") || isModel(value),
-    "expected a language model of the AI SDK, like providerFromEnv()",
+    "expected a language model of the AI SDK (5 or later), like providerFromEnv()",
   ),
   gate: anObject("expected a gate, like new LocalGate({ policy })", (gate) => "check" in gate),
   tools: z.custom((value) => Array.isArray(value), "missing; expected ...toolset([...])"),
@@ -87,9 +90,12 @@ export function assertOptions(options: GuardOptions): void {
 }
 
 const request = {
-  // The session looks at these.
-  user: z.unknown(),
-  task: z.unknown(),
+  user: z.custom(
+    (user) => typeof (user as Exclude<UserInput, string> | undefined)?.email === "string" || typeof user === "string",
+    "expected the user's e-mail, or { email, roles, groups }",
+  ),
+  // The session looks at it.
+  task: z.unknown().optional(),
   signal: anObject("expected an AbortSignal", (signal) => "aborted" in signal).optional(),
 };
 const requestSchemas = {
