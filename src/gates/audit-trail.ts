@@ -56,28 +56,17 @@ export class AuditTrail {
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ event, argsText, resolve, reject });
-      if (!this.#writing) void this.#writeAll();
+      if (!this.#writing) this.#writeNext();
     });
   }
 
-  async #writeAll(): Promise<void> {
-    this.#writing = true;
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting;
-      this.#waiting = [];
-      try {
-        await this.#writeBatch(batch);
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-    }
-    this.#writing = false;
-  }
-
-  async #writeBatch(batch: readonly Waiting[]): Promise<void> {
+  /** No async functions: there is one such write for each call, and each of them would keep its own state. */
+  #writeNext(): void {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    const chained: Waiting[] = [];
     const entries: AuditEntry[] = [];
     const texts: string[] = [];
-    const chained: Waiting[] = [];
     let head = this.#head;
     for (const waiting of batch) {
       try {
@@ -90,9 +79,31 @@ export class AuditTrail {
         waiting.reject(error);
       }
     }
-    if (entries.length === 0) return;
-    await this.#sink?.append(entries, head, texts);
-    this.#head = head;
-    for (const [index, { resolve }] of chained.entries()) resolve((entries[index] as AuditEntry).seq);
+    this.#writing = entries.length > 0;
+    if (!this.#writing) return;
+    this.#store(entries, head, texts).then(
+      () => {
+        this.#head = head;
+        for (const [index, { resolve }] of chained.entries()) resolve((entries[index] as AuditEntry).seq);
+        this.#goOn();
+      },
+      (error: unknown) => {
+        for (const { reject } of chained) reject(error);
+        this.#goOn();
+      },
+    );
+  }
+
+  #store(...batch: Parameters<AuditSink["append"]>): Promise<void> {
+    try {
+      return Promise.resolve(this.#sink?.append(...batch));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #goOn(): void {
+    this.#writing = false;
+    if (this.#waiting.length > 0) this.#writeNext();
   }
 }

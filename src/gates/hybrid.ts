@@ -18,9 +18,10 @@ import type {
 } from "./gate.ts";
 import { LocalLedger } from "./local-ledger.ts";
 import { LocalPlans } from "./local-plans.ts";
-import { type Outbox, openOutbox, type Uploader } from "./outbox/index.ts";
+import type { Outbox } from "./outbox/index.ts";
 import { claimApproval } from "./remote/claim-approval.ts";
 import { toGateError } from "./remote/gate-error.ts";
+import { GateOutbox } from "./remote/gate-outbox.ts";
 import { HeldCalls } from "./remote/held-calls.ts";
 import { KeySet } from "./remote/key-set.ts";
 import { Leases } from "./remote/leases.ts";
@@ -48,11 +49,8 @@ export interface HybridGateOptions extends ServerClientOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-const DEFAULT_OUTBOX = ".intentlock/outbox.db";
 /** Renewal is the server's to refuse; a plan that nobody closes is forgotten after so long. */
 const MAX_AGE_SECONDS = 604_800;
-/** The longest wait for the entries that a hold rests on to get to the server. */
-const FLUSH_MS = 30_000;
 
 /**
  * The server signs plans and asks people; calls are decided here, without waiting for it. Every decision is on the disk
@@ -69,9 +67,8 @@ export class HybridGate implements Gate {
   readonly #clock: ServerClock;
   readonly #keys: KeySet;
   readonly #plans: LocalPlans;
-  #outbox: Promise<Outbox> | undefined;
+  readonly #outbox: GateOutbox;
   readonly #tokens: ServerTokens;
-  #uploader: Uploader | undefined;
   readonly #held: HeldCalls;
   readonly #leases: Leases;
   #closing: Promise<void> | undefined;
@@ -83,11 +80,12 @@ export class HybridGate implements Gate {
     this.#clock = new ServerClock(options.clock ?? Date.now);
     this.#keys = new KeySet(this.#client, options.keys);
     this.#tokens = new ServerTokens(this.#keys);
+    this.#outbox = new GateOutbox(options.outbox);
     this.#held = new HeldCalls(this.#client);
     this.#leases = new Leases(this.#client);
     this.#plans = new LocalPlans({
       signer: { renew: (plan) => this.#renew(plan), open: (token) => this.#tokens.open(token) },
-      sink: { append: async (...batch) => await (await this.#openOutbox()).append(...batch) },
+      sink: this.#outbox,
       redact: options.redact ?? false,
       ledger: new LocalLedger(undefined),
       clock: () => this.#clock.now(),
@@ -104,7 +102,7 @@ export class HybridGate implements Gate {
   async sign(request: SignRequest): Promise<SignedPlan> {
     this.#assertOpen();
     // Before anything is signed: without it nothing will be decided.
-    const outbox = await this.#openOutbox();
+    const outbox = await this.#outbox.open();
     const key = await generateSigningKey();
     const signer = {
       client: this.#client,
@@ -123,7 +121,7 @@ export class HybridGate implements Gate {
     }
     const facts = toFacts(issued);
     const { planId } = facts;
-    this.#startUpload(outbox);
+    this.#startUpload();
     await outbox.begin({ planId, upload: true, target: this.#target, clientKey: key.privateKey });
     const state = await this.#plans.begin(facts, issued, { signedAt: claims.iat, listener: request.listener });
     this.#assertOpen();
@@ -151,12 +149,12 @@ export class HybridGate implements Gate {
     hold: HoldDecision,
     options: { readonly signal?: AbortSignal; readonly timeoutMs: number },
   ): Promise<HoldResolution> {
-    return await this.#held.await(hold, () => this.#flush(hold, options.timeoutMs), options);
+    return await this.#held.await(hold, () => this.#outbox.flushHold(hold, options.timeoutMs), options);
   }
 
   /** @throws IntentlockError `ERR_HOLD` for a decision that this gate has not given */
   async openHold(hold: HoldDecision): Promise<OpenedHold> {
-    const opened = await this.#held.open(hold, () => this.#flush(hold, FLUSH_MS));
+    const opened = await this.#held.open(hold, () => this.#outbox.flushHold(hold));
     // The run may end here: it goes on wherever the person's answer finds it.
     if (opened.status === "pending") await this.#leases.release(hold.planId);
     return opened;
@@ -175,12 +173,12 @@ export class HybridGate implements Gate {
   ): Promise<SignedPlan> {
     this.#assertOpen();
     try {
-      const outbox = await this.#openOutbox();
+      const outbox = await this.#outbox.open();
       const { agentId } = await this.#client.ask(endpoints.getPlan, { params: { planId }, isRepeatable: true });
       this.#tokens.learnAgent(agentId);
-      this.#startUpload(outbox);
+      this.#startUpload();
       const local = await outbox.plan(planId);
-      if (local) await this.#uploader?.flush({ planId, timeoutMs: FLUSH_MS });
+      if (local) await this.#outbox.flush(planId);
       const key = local?.clientKey ?? (await generateSigningKey()).privateKey;
       const { d: _, ...clientKey } = key;
       const body = { holder: this.#leases.holder, clientKey };
@@ -229,12 +227,10 @@ export class HybridGate implements Gate {
 
   async #closeAll(): Promise<void> {
     this.#leases.dropAll();
-    const { outbox: given, closeTimeoutMs: timeoutMs = 5000 } = this.#options;
     try {
       await this.#plans.closeAll((planId) => this.#held.waits(planId));
     } finally {
-      if (typeof given === "object") await this.#uploader?.close({ timeoutMs });
-      else await (await this.#outbox)?.close({ timeoutMs });
+      await this.#outbox.close(this.#options.closeTimeoutMs ?? 5000);
     }
   }
 
@@ -256,28 +252,14 @@ export class HybridGate implements Gate {
     }
   }
 
-  #openOutbox(): Promise<Outbox> {
-    const { outbox = DEFAULT_OUTBOX } = this.#options;
-    this.#outbox ??= typeof outbox === "string" ? openOutbox({ path: outbox }) : Promise.resolve(outbox);
-    return this.#outbox;
-  }
-
   get #target(): string {
     return `${this.#client.baseUrl} ${this.#tokens.agent}`;
   }
 
-  /** The server decides about a hold by what is on record there. @returns why it cannot, if the entries do not get there */
-  async #flush({ planId, seq = 0 }: HoldDecision, timeoutMs: number): Promise<BlockedHold | undefined> {
-    const left = await this.#uploader?.flush({ planId, seq, timeoutMs: Math.min(FLUSH_MS, timeoutMs) });
-    if (left && left.waiting === 0 && left.refused === 0) return undefined;
-    const detail = "the server has not taken the entries that the hold rests on";
-    return { status: "blocked", reason: left?.refused ? "gate_rejected" : "server_unavailable", detail };
-  }
-
   /** Once it is known whose key it is. */
-  #startUpload(outbox: Outbox): void {
+  #startUpload(): void {
     const receiver = { client: this.#client, keys: this.#keys, agent: this.#tokens.agent };
-    this.#uploader ??= outbox.startUpload({
+    this.#outbox.startUpload({
       target: this.#target,
       send: async (batch, { signal }) => await uploadBatch(receiver, batch, signal),
       onTrouble: ({ planId, error }) => this.#tell(planId, error),
@@ -294,5 +276,3 @@ export class HybridGate implements Gate {
     if (this.#closing) throw new IntentlockError("ERR_CLOSED", "The gate is closed");
   }
 }
-
-type BlockedHold = Extract<OpenedHold, { readonly status: "blocked" }>;

@@ -34,7 +34,7 @@ interface DecideOptions {
 }
 
 /** Decides about a call of a plan; between the look at the counts and the reservation nothing else runs. */
-export async function decideLocally(state: PlanState, given: GateCall, options: DecideOptions): Promise<Decision> {
+export function decideLocally(state: PlanState, given: GateCall, options: DecideOptions): Decision | Promise<Decision> {
   const { opened, now, ledger, reserve, elapsedUs } = options;
   const call = snapshotCall(given, nodeSha256);
   const email = opened.valid ? opened.claims.sub : "";
@@ -51,15 +51,17 @@ export async function decideLocally(state: PlanState, given: GateCall, options: 
 
   const reservation = decision.verdict === "allow" ? take(state, decision, { ledger, email, now }) : undefined;
   const record = describeDecision(opened, call, { used, now, evidence, checked, answer, redact: options.redact });
-  try {
-    const seq = await state.trail.write(record, call.argsText);
+  const stored = (seq: number): Decision => {
     if (reservation) state.open.set(seq, reservation);
     return Object.freeze({ ...decision, ...named, seq, elapsedUs: elapsedUs() });
-  } catch (error) {
+  };
+  const failed = (error: unknown): Decision => {
     reservation?.giveBack();
-    const failed = blockDecision(decision, describeFailedWrite(error));
-    return Object.freeze({ ...failed, ...named, elapsedUs: elapsedUs() });
-  }
+    const blocked = blockDecision(decision, describeFailedWrite(error));
+    return Object.freeze({ ...blocked, ...named, elapsedUs: elapsedUs() });
+  };
+  const written = state.trail.write(record, call.argsText);
+  return typeof written === "number" ? stored(written) : written.then(stored, failed);
 }
 
 /** The block that a call gets whatever `check()` said, also where there is nobody to ask about a hold. */

@@ -112,7 +112,7 @@ export class LocalPlans {
     const elapsedUs = (): number => Math.round((performance.now() - started) * 1000);
     try {
       const state = this.#plans.get(plan.planId);
-      const opened = state && (await this.#accepts(state, plan.token)) && (await this.#currentToken(state, reserve));
+      const opened = state && (this.#openNow(state, plan.token) ?? (await this.#open(state, plan.token, reserve)));
       const { claim, ledger, redact } = this.#options;
       const isClaimed = opened && reserve && typeof call.approval === "string";
       const claimed = isClaimed ? await claim?.(state, call) : undefined;
@@ -146,6 +146,16 @@ export class LocalPlans {
     for (const result of results) if (result.status === "rejected") throw result.reason;
   }
 
+  /** The newest token, if there is nothing to wait for: as for nearly every call. */
+  #openNow({ accepted, signed, opened }: PlanState, token: string): OpenedToken | undefined {
+    const isTheirs = token === accepted || token === signed.token;
+    return isTheirs && !isDue(signed, opened, this.#now()) ? opened : undefined;
+  }
+
+  async #open(state: PlanState, token: string, reserve: boolean): Promise<OpenedToken | undefined> {
+    return (await this.#accepts(state, token)) ? await this.#currentToken(state, reserve) : undefined;
+  }
+
   /** Whether a token is one of this plan's. Its signature is verified once. */
   async #accepts(state: PlanState, token: string): Promise<boolean> {
     if (token === state.accepted || token === state.signed.token) return true;
@@ -159,7 +169,7 @@ export class LocalPlans {
   async #currentToken(state: PlanState, keep: boolean): Promise<OpenedToken> {
     const { signed, opened } = state;
     const now = this.#now();
-    if (now < signed.expiresAt - ttlOf(opened) / 10) return opened;
+    if (!isDue(signed, opened, now)) return opened;
     // Far away: who signs is not waited for while the token that there is still counts, nor asked for a mere look.
     if (this.#options.claim && now < signed.expiresAt) {
       if (keep) this.#renewOnce(state).catch(() => undefined);
@@ -202,6 +212,11 @@ export class LocalPlans {
       this.#plans.delete(planId);
     }
   }
+}
+
+/** Whether it is time for another token. */
+function isDue({ expiresAt }: SignedPlan, opened: OpenedToken, now: number): boolean {
+  return now >= expiresAt - ttlOf(opened) / 10;
 }
 
 /** How long a token counts, in seconds. */

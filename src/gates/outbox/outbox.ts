@@ -91,10 +91,13 @@ export class Outbox implements AuditSink {
    * @throws IntentlockError `ERR_AUDIT_WRITE` if they are not stored, or do not follow on what is stored;
    * `ERR_AUDIT_BACKLOG` if too many wait for upload, or the server refuses the plan's; `ERR_CLOSED`
    */
-  async append(entries: readonly AuditEntry[], head?: ChainHead, texts?: readonly string[]): Promise<void> {
-    this.#assertOpen();
-    if (entries.length === 0) return;
-    await this.#link.append(toAppend(entries, head, texts));
+  append(entries: readonly AuditEntry[], head?: ChainHead, texts?: readonly string[]): Promise<void> {
+    try {
+      this.#assertOpen();
+      return entries.length === 0 ? Promise.resolve() : this.#link.append(toAppend(entries, head, texts));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** The entries of a plan that are here, from the first: those of a plan that is closed and uploaded are removed. */

@@ -48,7 +48,7 @@ export class WorkerLink {
   }
 
   /** Stores entries. @throws IntentlockError as above */
-  append(append: Append): Promise<true> {
+  append(append: Append): Promise<void> {
     return this.#request(append);
   }
 
@@ -122,7 +122,7 @@ export class WorkerLink {
     const answered = this.#pending.splice(0, replies.length);
     for (const [index, reply] of replies.entries()) {
       const { resolve, reject } = answered[index] as Pending;
-      if (reply === true) resolve(reply as never);
+      if (reply === true) resolve(undefined as never);
       else if (reply.failure) reject(new IntentlockError(reply.failure.code, reply.failure.message));
       else resolve(reply.value as never);
     }
