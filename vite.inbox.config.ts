@@ -1,11 +1,13 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
+import { limitFirstPage } from "./first-page-size.ts";
 
 /** The inbox as it is served: `dist/inbox/`, after tsup has emptied `dist/`. For `vite dev`, the server answers `/v1`. */
 export default defineConfig({
   root: fileURLToPath(new URL("src/server/inbox/web", import.meta.url)),
   base: "/",
   publicDir: false,
+  plugins: [limitFirstPage(150_000)],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: {
     outDir: fileURLToPath(new URL("dist/inbox", import.meta.url)),
