@@ -1,13 +1,20 @@
 import { onTestFinished } from "vitest";
-import type { Policy } from "../../src/core/index.ts";
-import type { HoldResolution, SignedPlan } from "../../src/gates/gate.ts";
+import type { PlanStep, Policy } from "../../src/core/index.ts";
+import type { GateCall, HoldResolution, SignedPlan } from "../../src/gates/gate.ts";
 import { HttpGate } from "../../src/gates/http.ts";
 import { createSignInLink } from "../../src/server/people/sign-in.ts";
 import { startServer } from "../../src/server/serve.ts";
 import { openStore, type Store } from "../../src/server/store/index.ts";
 import { ALICE } from "../builders.ts";
 import type { TestClock } from "../clock.ts";
-import { addServerPeople, aHoldPolicy, anAgent, type ServerSetup, type TestAgent, toolFingerprint } from "../servers.ts";
+import {
+  addServerPeople,
+  aHoldPolicy,
+  anAgent,
+  type ServerSetup,
+  type TestAgent,
+  toolFingerprint,
+} from "../servers.ts";
 
 /** A server on a port of this machine that goes by the real clock, as a browser does. */
 export interface InboxServer {
@@ -25,12 +32,15 @@ export interface InboxServer {
 export interface HeldCall {
   readonly args?: Readonly<Record<string, unknown>>;
   readonly task?: { readonly instruction: string; readonly material?: string };
+  /** What the plan says of the tool's arguments. */
+  readonly conditions?: PlanStep["args"];
   /** Under this plan instead of a new one. */
   readonly plan?: SignedPlan;
 }
 
 export interface Held {
   readonly plan: SignedPlan;
+  readonly call: GateCall;
   readonly holdId: string;
   /** What becomes of it, as the agent is told. */
   readonly resolution: Promise<HoldResolution>;
@@ -70,17 +80,22 @@ export async function anInboxServer(setup: InboxServerSetup): Promise<InboxServe
       const made = await createSignInLink({ store, clock: Date.now, publicUrl: url, actor: "cli:test" }, email);
       return made.url;
     },
-    hold: async ({ args = { body: "Thanks!" }, task = { instruction: "Answer the issue" }, ...given } = {}) => {
+    hold: async ({
+      args = { body: "Thanks!" },
+      task = { instruction: "Answer the issue" },
+      conditions,
+      ...given
+    } = {}) => {
+      const steps = [{ tool: TOOL, ...(conditions && { args: conditions }) }];
       const tools = { [TOOL]: toolFingerprint(TOOL) };
       const plan =
-        given.plan ??
-        (await gate.sign({ user: ALICE, task, plan: { goal: task.instruction, steps: [{ tool: TOOL }] }, tools }));
+        given.plan ?? (await gate.sign({ user: ALICE, task, plan: { goal: task.instruction, steps }, tools }));
       const call = { callId: `call-${++calls}`, tool: TOOL, args, fingerprint: tools[TOOL] ?? "" };
       const decision = await gate.check(plan, call);
       if (decision.verdict !== "hold") throw new Error(`not held: ${JSON.stringify(decision)}`);
       const opened = await gate.openHold(decision);
       if (opened.status !== "pending") throw new Error(`nobody was asked: ${JSON.stringify(opened)}`);
-      return { plan, holdId: opened.holdId, resolution: gate.awaitHold(decision, { timeoutMs: 60_000 }) };
+      return { plan, call, holdId: opened.holdId, resolution: gate.awaitHold(decision, { timeoutMs: 60_000 }) };
     },
   };
 }

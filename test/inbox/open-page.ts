@@ -32,6 +32,7 @@ export async function openPage(browser: Browser, setup: PageSetup = {}): Promise
   const context = setup.beside ?? (await browser.newContext(device));
   if (!setup.beside) onTestFinished(() => context.close());
   const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
   const troubles: string[] = [];
   page.on("pageerror", (error) => troubles.push(`error: ${error.message}`));
   page.on("console", (message) => {
