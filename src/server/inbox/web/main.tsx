@@ -7,7 +7,7 @@ if (!root) throw new Error("The page has no place for the app");
 render(<App />, root);
 if (location.pathname !== "/sign-in") void loadSession();
 
-// Somebody may have signed in in another tab meanwhile.
+// Somebody may have signed in or out in another tab meanwhile, or somebody else.
 addEventListener("focus", () => {
-  if (session.value.status === "signed-out") void loadSession();
+  if (session.value.status !== "loading") void loadSession();
 });

@@ -31,13 +31,23 @@ export function hasRole(role: Role): boolean {
   return state.value.status === "signed-in" && state.value.person.roles.includes(role);
 }
 
+/** Asks the server who is signed in. Where that cannot be found out, who was signed in before still is. */
 export async function loadSession(): Promise<void> {
   try {
-    state.value = { status: "signed-in", person: await api.get("/v1/session") };
+    const person: SessionAnswer = await api.get("/v1/session");
+    if (!isSame(person)) state.value = { status: "signed-in", person };
   } catch (error) {
     const shown = asApiError(error);
-    if (shown.code !== "sign_in_required") state.value = { status: "failed", error: shown };
+    const isKnown = state.value.status === "signed-in" || state.value.status === "signed-out";
+    if (!isKnown && shown.code !== "sign_in_required") state.value = { status: "failed", error: shown };
   }
+}
+
+/** Nothing has changed that a page shows or sends: there is no reason to draw it again. */
+function isSame({ expiresAt: _, ...person }: SessionAnswer): boolean {
+  if (state.value.status !== "signed-in") return false;
+  const { expiresAt, ...before } = state.value.person;
+  return JSON.stringify(before) === JSON.stringify(person);
 }
 
 /** Uses a sign-in link up. @throws ApiError `sign_in_link_invalid` */

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { SimilarCall } from "../../../../core/api/holds.ts";
 import type { Json } from "../../../../core/json.ts";
 import { countDifferences } from "../parts/compare-json.ts";
@@ -37,8 +37,8 @@ export function HoldArguments({ args, similar }: HoldArgumentsProps): JSX.Elemen
 }
 
 function Comparison({ args, similar }: HoldArgumentsProps): JSX.Element {
+  const differences = useMemo(() => (similar ? countDifferences(args, similar.args as Json) : 0), [args, similar]);
   if (!similar) return <p class="quiet">There is no earlier call of this tool to compare it with.</p>;
-  const differences = countDifferences(args, similar.args as Json);
   return (
     <p class="quiet">
       {describeDifferences(differences)} <a href={`/plans/${similar.planId}`}>last such call</a> that was let through,{" "}

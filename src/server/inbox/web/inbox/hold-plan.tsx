@@ -1,23 +1,24 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Json } from "../../../../core/json.ts";
 import type { Plan, PlanStep } from "../../../../core/plan.ts";
 import { Icon } from "../parts/icon.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { Text } from "../parts/text.tsx";
-import { describeCondition } from "./describe-condition.ts";
+import { StepConditions } from "./step-conditions.tsx";
 
 export interface HoldPlanProps {
   readonly plan: Plan;
   /** The index of the step that the call is of. */
   readonly step?: number | undefined;
+  /** How many calls each step has used up, for whoever looks back. */
+  readonly used?: readonly number[] | undefined;
 }
 
 /** So many steps are shown before somebody asks for the others; the one that counts is always. */
 const FIRST_STEPS = 12;
 
 /** The plan as it was signed, with the step that the call uses. */
-export function HoldPlan({ plan: { goal, steps }, step }: HoldPlanProps): JSX.Element {
+export function HoldPlan({ plan: { goal, steps }, step, used }: HoldPlanProps): JSX.Element {
   const [isWhole, setWhole] = useState(steps.length <= FIRST_STEPS);
   const shown = steps
     .map((one, index) => ({ one, index }))
@@ -30,7 +31,7 @@ export function HoldPlan({ plan: { goal, steps }, step }: HoldPlanProps): JSX.El
       {steps.length === 0 && <p class="quiet">It has no steps: it allows nothing.</p>}
       <ol class="plan-steps">
         {shown.map(({ one, index }) => (
-          <Step key={index} step={one} number={index + 1} isCurrent={index === step} />
+          <Step key={index} step={one} number={index + 1} isCurrent={index === step} used={used?.[index]} />
         ))}
       </ol>
       {!isWhole && (
@@ -46,16 +47,17 @@ interface StepProps {
   readonly step: PlanStep;
   readonly number: number;
   readonly isCurrent: boolean;
+  readonly used: number | undefined;
 }
 
-function Step({ step: { tool, args = {}, maxCalls }, number, isCurrent }: StepProps): JSX.Element {
+function Step({ step: { tool, args = {}, maxCalls }, number, isCurrent, used }: StepProps): JSX.Element {
   return (
     <li class="plan-step" {...(isCurrent && { "aria-current": "step" as const })}>
       <span class="plan-step-number">{number}</span>
       <div class="plan-step-body">
         <p class="plan-step-tool">
           <Text class="tool" value={tool} />
-          {maxCalls !== undefined && <span class="quiet">{maxCalls === 1 ? "once" : `at most ${maxCalls} times`}</span>}
+          <span class="quiet">{describeCalls(maxCalls, used)}</span>
           {isCurrent && (
             <span class="plan-step-current">
               <Icon name="hold" />
@@ -63,24 +65,17 @@ function Step({ step: { tool, args = {}, maxCalls }, number, isCurrent }: StepPr
             </span>
           )}
         </p>
-        <ul class="plan-step-conditions">
-          {Object.entries(args).map(([name, condition]) =>
-            describeCondition(condition).map(({ words, value }) => (
-              <li key={`${name} ${words}`}>
-                <Text class="code" value={name} /> <span class="quiet">{words}</span> <Value value={value} />
-              </li>
-            )),
-          )}
-        </ul>
+        <StepConditions args={args} />
       </div>
     </li>
   );
 }
 
-function Value({ value }: { readonly value: Json }): JSX.Element {
-  return (
-    <span class="code">
-      <LongText value={JSON.stringify(value)} first={200} />
-    </span>
-  );
+/** `once`, `at most 3 times`, `2 of 3 calls`; nothing if there is nothing to say. */
+export function describeCalls(maxCalls: number | undefined, used: number | undefined): string {
+  if (used !== undefined && maxCalls !== undefined)
+    return `${used} of ${maxCalls} ${maxCalls === 1 ? "call" : "calls"}`;
+  if (used !== undefined) return `${used} ${used === 1 ? "call" : "calls"}, no limit`;
+  if (maxCalls === undefined) return "";
+  return maxCalls === 1 ? "once" : `at most ${maxCalls} times`;
 }

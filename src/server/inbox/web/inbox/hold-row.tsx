@@ -2,6 +2,7 @@ import { type ReadonlySignal, useComputed } from "@preact/signals";
 import type { JSX } from "preact";
 import type { InboxItem } from "../../../../core/api/holds.ts";
 import { HoldStatusBadge } from "../parts/badge.tsx";
+import { cutText } from "../parts/cut-text.ts";
 import { Text } from "../parts/text.tsx";
 import { TimeLeft } from "../parts/time-left.tsx";
 
@@ -29,7 +30,7 @@ export function HoldRow({ hold, selected }: HoldRowProps): JSX.Element {
           <Text value={user} /> · <Text value={agentName} />
         </span>
         <span class="hold-row-task">
-          <Text value={task.instruction.slice(0, EXCERPT)} />
+          <Text value={cutText(task.instruction, 0, EXCERPT)} />
         </span>
       </a>
     </li>

@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { compareTexts } from "./compare-json.ts";
+import { cutText } from "./cut-text.ts";
 import { describeMore } from "./describe-more.ts";
 import { Text } from "./text.tsx";
 
@@ -20,8 +21,10 @@ const CONTEXT = 60;
 export function JsonText({ value, other }: JsonTextProps): JSX.Element {
   const [shown, setShown] = useState(FIRST_CHARACTERS);
   const [isWhole, setWhole] = useState(false);
-  const { before, changed, after } =
-    other === undefined ? { before: value, changed: "", after: "" } : compareTexts(value, other);
+  const { before, changed, after } = useMemo(
+    () => (other === undefined ? { before: value, changed: "", after: "" } : compareTexts(value, other)),
+    [value, other],
+  );
   const skipped = other !== undefined && !isWhole && before.length > 2 * CONTEXT ? before.length - CONTEXT : 0;
   const left = value.length - skipped - shown;
   const cut = createCutter(skipped, shown);
@@ -56,7 +59,7 @@ function createCutter(skip: number, take: number): (text: string) => string {
   let toTake = take;
   return (text) => {
     const from = Math.min(toSkip, text.length);
-    const part = text.slice(from, from + toTake);
+    const part = cutText(text, from, from + toTake);
     toSkip -= from;
     toTake -= part.length;
     return part;

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../../../core/json.ts";
 import { compareEntries, hasAtMost, isContainer, type JsonEntry } from "./compare-json.ts";
 import { describeMore } from "./describe-more.ts";
 import { JsonText } from "./json-text.tsx";
-import { Text } from "./text.tsx";
+import { LongText } from "./long-text.tsx";
 
 export interface JsonViewProps {
   readonly value: Json;
@@ -17,6 +17,7 @@ export interface JsonViewProps {
 /** So many entries are shown before somebody asks for more, and so many more each time. */
 const FIRST_ENTRIES = 25;
 const MORE_ENTRIES = 200;
+const FIRST_OF_NAME = 200;
 /** What has at most so many values in it is open from the beginning, wherever it is. */
 const OPEN_VALUES = 24;
 const OPEN_DEPTH = 2;
@@ -53,7 +54,7 @@ function Entry({ entry, depth, isLast = true }: EntryProps): JSX.Element {
       )}
       {name !== undefined && (
         <>
-          <Text class="json-name" value={name} />
+          <LongText class="json-name" lines="mark" first={FIRST_OF_NAME} value={name} />
           <span class="json-punctuation">: </span>
         </>
       )}
