@@ -6,8 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, expect, test, vi } from "vitest";
+import { addPerson, addSession, CAROL } from "../../test/people.ts";
 import { anAgent } from "../../test/servers.ts";
 import { IntentlockError } from "../core/index.ts";
+import { nameSessionCookie } from "./people/session-cookie.ts";
 import { hashSecret } from "./secret.ts";
 import { type RunningServer, type ServeOptions, startServer } from "./serve.ts";
 
@@ -47,6 +49,21 @@ test("an address that is taken is an error that says so, and the file is free ag
   await expect(startServer({ ...options, logLevel: "silent" })).rejects.toThrow(IntentlockError);
   await expect(startServer({ ...options, logLevel: "silent" })).rejects.toThrow(/EADDRINUSE/);
   await rm(options.sqlitePath);
+});
+
+test("a server that stops ends the events of pages that are open, and does not wait for them", async () => {
+  const one = await start({ closeTimeoutMs: 600_000 });
+  const { context } = one.server;
+  await addPerson(context.store, CAROL, ["approver"]);
+  const times = { createdAt: Date.now(), lastSeenAt: Date.now(), expiresAt: Date.now() + 60_000 };
+  const session = await addSession(context, CAROL, times);
+  const cookie = `${nameSessionCookie(one.url)}=${session.token}`;
+  const answer = await fetch(`${one.url}/v1/inbox/events`, { headers: { cookie } });
+  expect(answer.headers.get("content-type")).toBe("text/event-stream");
+  const text = answer.text();
+  await one.close();
+  // What is cut off is no answer.
+  expect(await text).toBe(": here\n\n");
 });
 
 test("a server that stops answers who waits, and lets what runs end", async () => {
