@@ -27,6 +27,10 @@ export const api: Api = createApi({
   },
 });
 
+/** The other tabs of the browser, which have the same cookie: they are told when it is another one. */
+const tabs = new BroadcastChannel("intentlock session");
+tabs.addEventListener("message", () => void loadSession());
+
 export function hasRole(role: Role): boolean {
   return state.value.status === "signed-in" && state.value.person.roles.includes(role);
 }
@@ -53,10 +57,12 @@ function isSame({ expiresAt: _, ...person }: SessionAnswer): boolean {
 /** Uses a sign-in link up. @throws ApiError `sign_in_link_invalid` */
 export async function signIn(token: string): Promise<void> {
   state.value = { status: "signed-in", person: await api.post("/v1/session", { token }) };
+  tabs.postMessage("signed in");
 }
 
 /** @throws ApiError if the server did not end the session */
 export async function signOut(): Promise<void> {
   await api.delete("/v1/session");
   state.value = { status: "signed-out", why: "left" };
+  tabs.postMessage("signed out");
 }

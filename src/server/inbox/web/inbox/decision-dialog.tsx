@@ -72,8 +72,7 @@ export function DecisionDialog(props: DecisionDialogProps): JSX.Element {
       }
     >
       <Summary item={item} />
-      {isOver && <Over />}
-      {error.value && <Refusal error={error.value} />}
+      {error.value ? <Refusal error={error.value} /> : isOver && <Over />}
       <div class="field">
         <label for={id}>
           Comment <span class="quiet">(optional; the agent reads it)</span>

@@ -11,13 +11,18 @@ export interface HoldRecordProps {
 
 /** What the approval is bound to, and where the rest stands. */
 export function HoldRecord({ item }: HoldRecordProps): JSX.Element {
-  const { digest, holdId, planId, createdAt, expiresAt, approvers } = item;
+  const { digest, holdId, planId, createdAt, expiresAt, approvers, fingerprint } = item;
   return (
     <dl class="facts">
       <Fact name="Digest">
         <Text class="code" value={digest} />
         <CopyButton value={digest} what="digest" />
       </Fact>
+      {fingerprint !== undefined && (
+        <Fact name="Tool as signed">
+          <Text class="code" value={fingerprint} />
+        </Fact>
+      )}
       <Fact name="Asked">
         <Moment at={createdAt} />
       </Fact>

@@ -24,7 +24,7 @@ export function InboxPage({ query }: PageParameters): JSX.Element {
   const show = (holdId: string | undefined): void => {
     if (holdId !== undefined) route(`/?hold=${encodeURIComponent(holdId)}`, isWide.value || selected !== undefined);
   };
-  const first = pending.holds.value[0]?.holdId;
+  const first = pending.holds.value.find(({ status }) => status === "pending")?.holdId;
   const toFocus = useRef<string | undefined>(undefined);
   useEffect(() => {
     // Before the row that has the focus may leave, and after a dialog has let go of it.
@@ -32,6 +32,7 @@ export function InboxPage({ query }: PageParameters): JSX.Element {
     toFocus.current = undefined;
     pending.lookAt(selected);
   }, [pending, selected]);
+  useEffect(() => () => pending.lookAt(undefined), [pending]);
   useEffect(() => {
     // In the address, so that what is in front stays there when an earlier deadline comes in.
     if (selected === undefined && isWide.value) show(first);

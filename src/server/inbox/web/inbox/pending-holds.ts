@@ -1,5 +1,5 @@
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
-import type { HoldStatus, InboxAnswer, InboxItem, InboxItemAnswer } from "../../../../core/api/holds.ts";
+import type { InboxAnswer, InboxEvent, InboxItem, InboxItemAnswer } from "../../../../core/api/holds.ts";
 import { type Api, ApiError, asApiError } from "../api.ts";
 import { mergeHolds } from "./order-holds.ts";
 
@@ -11,10 +11,7 @@ const FEW = 8;
 const GATHER_MS = 50;
 
 /** What became of a hold that this person may see. */
-export interface HoldNews {
-  readonly holdId: string;
-  readonly status: HoldStatus;
-}
+export type HoldNews = Required<InboxEvent>;
 
 /**
  * The holds that wait for a person, as far as they were loaded. One that is decided or ends meanwhile leaves the list at
