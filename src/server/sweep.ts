@@ -12,7 +12,7 @@ const LOOK_FOR_UNCLOSED_MS = 600_000;
 
 /**
  * What has to be done from time to time, by any of the servers of a store: ends holds that nobody decided in time, and,
- * more seldom, flags plans that are over and were never closed and forgets old counts.
+ * more seldom, flags plans that are over and were never closed, and forgets old counts, sessions and sign-in links.
  */
 export function createSweep(context: ServerContext): () => Promise<void> {
   const { store, clock } = context;
@@ -24,6 +24,7 @@ export function createSweep(context: ServerContext): () => Promise<void> {
     if (clock() < looked + LOOK_FOR_UNCLOSED_MS) return;
     looked = clock();
     await flagUnclosed(context);
+    await store.signIn.sweep(clock());
     await store.rateLimits.sweep(clock() - RATE_LIMITS_KEPT_MS);
   };
 }

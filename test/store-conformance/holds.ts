@@ -6,6 +6,7 @@ import {
   type OpenedHold,
   type Store,
 } from "../../src/server/store/index.ts";
+import { ALICE, aPlan } from "../builders.ts";
 import { addPlan, aHold, anApproval, BOB, NOW_MS, type PlanInStore } from "../store-builders.ts";
 
 /** Holds, from their opening to their claim. */
@@ -148,6 +149,106 @@ export function describeHolds(open: () => Promise<Store>): void {
       expect(await list({ agentId: "other" })).toEqual([]);
       expect(await list({ status: "pending" })).toEqual([ids[0], ids[2]]);
       expect(await list({ limit: 1, before: { createdAt: NOW_MS, id: ids[1] } })).toEqual([ids[0]]);
+    });
+
+    test("are read by their heads: what waits by its end, what is decided by when it was", async () => {
+      const { agentId, apiKeyId } = await addPlan(store);
+      plan = await addPlan(store, { agentId, apiKeyId, createdAt: NOW_MS - 7 });
+      // Later than all that others have opened in this store: they are a part of their own.
+      const later = NOW_MS + 10_000_000;
+      const open = async (name: string, seq: number, expiresAt: number): Promise<string> => {
+        const { hold } = await openHold({
+          id: `${name} ${plan.id}`,
+          decisionSeq: seq,
+          digest: `sha256:${seq}`,
+          expiresAt,
+        });
+        return hold!.id;
+      };
+      const a = await open("a", 1, later + 2);
+      const c = await open("c", 2, later + 1);
+      const b = await open("b", 3, later + 1);
+      const over = await open("d", 4, later);
+      const heads = async (request: object) => {
+        const found = await store.holds.heads({ status: "pending", now: later, limit: 100, ...request });
+        return found.filter(({ planId }) => planId === plan.id).map(({ id }) => id);
+      };
+      expect(await heads({})).toEqual([b, c, a]);
+      expect(await heads({ after: { at: later + 1, id: b } })).toEqual([c, a]);
+      expect(await heads({ after: { at: later + 1, id: c }, limit: 1 })).toEqual([a]);
+      expect(await heads({ now: later - 1 })).toEqual([over, b, c, a]);
+
+      const reject = { status: "rejected", by: BOB, comment: null } as const;
+      await store.holds.decide(a, { ...reject, now: later - 3 });
+      await store.holds.decide(b, { ...reject, now: later - 2 });
+      await store.holds.decide(c, { ...reject, now: later - 2 });
+      const rejected = { status: "rejected" };
+      expect(await heads(rejected)).toEqual([c, b, a]);
+      expect(await heads({ ...rejected, after: { at: later - 2, id: c } })).toEqual([b, a]);
+      expect(await heads({ ...rejected, after: { at: later - 2, id: b }, limit: 1 })).toEqual([a]);
+
+      const hold = (await store.holds.get(a))!;
+      const { approvers, status, kind, createdAt, expiresAt, decidedAt, decidedBy } = hold;
+      const ofPlan = { userEmail: ALICE, apiKeyId, status: "open", createdAt: NOW_MS - 7 };
+      expect(await store.holds.head(a)).toEqual({
+        ...{ id: a, kind, planId: plan.id, agentId, approvers, status, createdAt, expiresAt, decidedAt, decidedBy },
+        plan: ofPlan,
+        bytes: expect.any(Number),
+      });
+      expect(await store.holds.head("none")).toBeUndefined();
+    });
+
+    test("say how long what is left out of their heads is", async () => {
+      await newPlan();
+      const short = await openHold({ args: "" });
+      const long = await openHold({ args: "é".repeat(100_000), decisionSeq: 2 });
+      const bytesOf = async ({ hold }: OpenedHold): Promise<number> => (await store.holds.head(hold!.id))!.bytes;
+      expect((await bytesOf(long)) - (await bytesOf(short))).toBe(200_000);
+    });
+
+    test("that were approved are found by agent and tool, the last first", async () => {
+      await newPlan();
+      const { agentId } = plan;
+      const ids: string[] = [];
+      for (const [seq, over] of [{}, { tool: "other" }, {}, {}].entries()) {
+        const { hold } = await openHold({ decisionSeq: seq + 1, createdAt: NOW_MS + seq, ...over });
+        ids.push(hold!.id);
+        if (seq < 3) await store.holds.decide(hold!.id, anApproval());
+      }
+      const find = async (before: number, limit = 10): Promise<string[]> =>
+        (await store.holds.approved({ agentId, tool: "send_money", before, limit })).map(({ id }) => id);
+      expect(await find(NOW_MS + 9)).toEqual([ids[2], ids[0]]);
+      expect(await find(NOW_MS + 2)).toEqual([ids[0]]);
+      expect(await find(NOW_MS + 9, 1)).toEqual([ids[2]]);
+    });
+
+    test("are read many at once, and so is what is shown with them", async () => {
+      await newPlan();
+      const other = await addPlan(store);
+      const opened = [await openHold({ decisionSeq: 1 }), await openHold({ decisionSeq: 2 })].map(({ hold }) => hold!);
+      const byId = <Item extends { readonly id: string }>(items: readonly Item[]): Item[] =>
+        items.toSorted((one, two) => (one.id < two.id ? -1 : 1));
+      expect(byId(await store.holds.getAll([...opened.map(({ id }) => id), "none"]))).toEqual(byId(opened));
+      const texts = byId(await store.plans.texts([plan.id, other.id, "none"]));
+      const text = { userEmail: ALICE, task: { instruction: "Pay the rent" }, plan: aPlan() };
+      expect(texts).toEqual(
+        byId([
+          { id: plan.id, ...text },
+          { id: other.id, ...text },
+        ]),
+      );
+      const agents = await store.agents.getAll([plan.agentId, other.agentId, "none"]);
+      expect(new Set(agents.map(({ id }) => id))).toEqual(new Set([plan.agentId, other.agentId]));
+      const keys = await store.apiKeys.listOf([plan.agentId, other.agentId, "none"]);
+      expect(new Set(keys.map(({ id }) => id))).toEqual(new Set([plan.apiKeyId, other.apiKeyId]));
+      for (const none of [
+        store.holds.getAll([]),
+        store.plans.texts([]),
+        store.agents.getAll([]),
+        store.apiKeys.listOf([]),
+      ]) {
+        expect(await none).toEqual([]);
+      }
     });
 
     test("signal that they were opened to all instances, and not to those that wait for a decision", async () => {

@@ -10,6 +10,7 @@ const MAX_WAITING = 100;
  */
 export class EventStream {
   readonly body: AnswerStream;
+  readonly #onEnd: () => void;
   readonly #waiting = new Map<string, InboxEvent>();
   /** A comment: it opens the answer, and shows proxies and whoever reads that there is somebody. */
   #isBeatDue = true;
@@ -28,8 +29,6 @@ export class EventStream {
       { highWaterMark: 0 },
     );
   }
-
-  readonly #onEnd: () => void;
 
   tell(event: Required<InboxEvent>): void {
     // At its end: the last that happened is told last.

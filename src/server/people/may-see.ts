@@ -34,7 +34,7 @@ export class HoldSight {
   #maySee(hold: HoldHead): boolean {
     const { email, roles } = this.#person;
     const { approvers, agentId, plan } = hold;
-    const keyOwners = listKeyOwners(this.#keys.get(agentId) ?? [], { ...plan });
+    const keyOwners = listKeyOwners(this.#keys.get(agentId) ?? [], plan);
     const refusal = findRefusal(this.#person, { approvers, userEmail: plan.userEmail, keyOwners });
     if (refusal === undefined) return true;
     if (waits(hold, this.#context.clock())) return false;

@@ -188,4 +188,19 @@ describe("over the server's routes", () => {
     const unknown = await root.ask("POST", "/v1/people/nobody%40acme.dev/sign-in-link");
     expect(unknown.body.code).toBe("unknown_user");
   });
+
+  test("sessions and links that have ended are forgotten", async () => {
+    const one = await start();
+    await one.signIn(BOB);
+    const row = { email: BOB, createdBy: ROOT, createdAt: one.clock.now(), expiresAt: one.clock.now() + 1 };
+    await one.store.signIn.addLink({ ...row, hash: "link" });
+    const times = { createdAt: row.createdAt, lastSeenAt: row.createdAt, expiresAt: row.expiresAt };
+    await one.store.signIn.addSession({ hash: "session", email: BOB, csrf: "csrf", linkBy: ROOT, ...times });
+    one.clock.advance(1);
+    await one.server.sweep();
+    // As if it were still the time at which they were good.
+    expect(await one.store.signIn.findSession("session", row.createdAt)).toBeUndefined();
+    expect(await one.store.signIn.useLink("link", row.createdAt)).toBeUndefined();
+    expect((await (await one.signIn(BOB)).ask("GET", "/v1/session")).status).toBe(200);
+  });
 });
