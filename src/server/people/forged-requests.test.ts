@@ -125,6 +125,21 @@ describe("the events of the inbox", () => {
     }
   });
 
+  test.each([
+    ["a neighbouring host", { "sec-fetch-site": "same-site" }],
+    ["another site", { "sec-fetch-site": "cross-site" }],
+    ["another origin", { origin: "https://evil.example" }],
+  ])("are not for a page of %s, which would use up the streams of a person", async (_who, headers) => {
+    const one = await start();
+    const bob = await one.signIn(BOB);
+    for (let count = 0; count < 20; count += 1) {
+      expect((await bob.ask("GET", "/v1/inbox/events", undefined, headers)).body.code).toBe("forbidden");
+    }
+    const page = await listen(one, bob);
+    expect(page.response.status).toBe(200);
+    await page.close();
+  });
+
   test("end when the server does, which does not wait for them", async () => {
     const one = await start();
     const page = await listen(one, await one.signIn(BOB));

@@ -15,7 +15,9 @@ import { signIn } from "./sign-in.ts";
 export function createFeedHandlers(context: ServerContext): HandlersOf<Pick<typeof holdEndpoints, "watchInbox">> {
   const feed = new InboxFeed(context);
   return {
-    async watchInbox({ caller }) {
+    async watchInbox({ caller, headers }) {
+      // A page of a neighbouring host sends the cookie, too, and could use up all the streams that a person may have.
+      assertOwnPage(headers, context.publicUrl);
       // Proxies that gather what they pass on would keep the events to themselves.
       return { status: 200, body: feed.open(toPerson(caller)), headers: { "x-accel-buffering": "no" } };
     },
@@ -44,10 +46,7 @@ export const personHandlers: HandlersOf<
   async signIn({ body, headers, clientAddress }, context) {
     const { publicUrl } = context;
     // Another site's page must not sign a person in: they would act in a session that somebody else looks into.
-    const host = `${new URL(publicUrl).protocol}//${headers.get("host")}`;
-    if (!isSameOrigin(headers, [publicUrl, host])) {
-      throw new ProblemError("forbidden", { detail: "The request comes from a page of another site" });
-    }
+    assertOwnPage(headers, publicUrl);
     const begun = await signIn(context, { ...body, clientAddress, previous: readSessionCookie(headers, publicUrl) });
     const cookie = writeSessionCookie(begun.token, { publicUrl, maxAgeSeconds: SESSION_MAX_MS / 1000 });
     return { status: 201, body: describeSession(begun), headers: { "set-cookie": cookie } };
@@ -70,6 +69,13 @@ export const personHandlers: HandlersOf<
 export function toPerson(caller: Caller): SignedIn {
   if (caller.kind !== "person") throw new ProblemError("forbidden");
   return caller;
+}
+
+/** @throws ProblemError `forbidden` for a request of a page that is not one of this server */
+function assertOwnPage(headers: Headers, publicUrl: string): void {
+  const host = `${new URL(publicUrl).protocol}//${headers.get("host")}`;
+  if (isSameOrigin(headers, [publicUrl, host])) return;
+  throw new ProblemError("forbidden", { detail: "The request comes from a page of another site" });
 }
 
 function describeSession({ person, session }: SignedIn): SessionAnswer {
