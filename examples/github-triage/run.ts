@@ -62,11 +62,17 @@ async function* listTasks(): AsyncGenerator<string> {
     return;
   }
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  yield (await terminal.question(`\nThe task (Enter: ${TASK})\n> `)) || TASK;
-  for (;;) {
-    const task = await terminal.question("The next task (Enter: none)\n> ");
+  let next = TASK;
+  console.log(`\nThe task (Enter: ${TASK})`);
+  terminal.prompt();
+  // Ends with the terminal, too.
+  for await (const line of terminal) {
+    const task = line.trim() || next;
     if (task === "") break;
     yield task;
+    next = "";
+    console.log("\nThe next task (Enter: none)");
+    terminal.prompt();
   }
   terminal.close();
 }
