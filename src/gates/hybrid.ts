@@ -230,7 +230,7 @@ export class HybridGate implements Gate {
     try {
       await this.#plans.closeAll((planId) => this.#held.waits(planId));
     } finally {
-      await this.#outbox.close(this.#options.closeTimeoutMs ?? 5000);
+      await this.#outbox.close(this.#options.closeTimeoutMs);
     }
   }
 

@@ -5,10 +5,9 @@ export {
   openOutbox,
   type StoredPlan,
 } from "./outbox.ts";
+export { type UploadBatch, UploadError } from "./upload-batch.ts";
 export {
   type FlushResult,
-  type UploadBatch,
-  UploadError,
   Uploader,
   type UploadOptions,
   type UploadTrouble,

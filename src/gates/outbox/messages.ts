@@ -59,6 +59,8 @@ export interface TakeOperation {
   readonly holder: LeaseHolder;
   readonly leaseMs: number;
   readonly target: string;
+  /** Plans that somebody waits for. */
+  readonly first: readonly string[];
   /** Plans to pass over. */
   readonly except: readonly string[];
   readonly maxEntries: number;

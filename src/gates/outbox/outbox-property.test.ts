@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { anOutbox, anOutcome, Chain, closed, EntryServer, QUICK } from "../../../test/fixtures/outbox-files.ts";
 import { type ChainHead, verifyChain } from "../../core/index.ts";
-import type { UploadBatch } from "./uploader.ts";
+import type { UploadBatch } from "./upload-batch.ts";
 
 /** What somebody does: appends so many entries to a plan through one of two processes, waits, uploads, loses answers of the server. */
 const anAction = fc.oneof(

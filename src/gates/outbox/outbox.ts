@@ -52,14 +52,16 @@ export type OutboxTrials = Partial<Pick<WorkerSetup, "syncDelayMs" | "maxPages" 
  */
 export class Outbox implements AuditSink {
   readonly #link: WorkerLink;
+  readonly #maxBacklog: number;
   readonly #uploaders: Uploader[] = [];
   #closing: Promise<void> | undefined;
 
   /** @internal Use {@link openOutbox}. */
-  constructor(link: WorkerLink) {
+  constructor(link: WorkerLink, { maxBacklog }: Pick<WorkerSetup, "maxBacklog">) {
     this.#link = link;
+    this.#maxBacklog = maxBacklog;
     link.onWaiting = (waiting) => {
-      for (const uploader of this.#uploaders) uploader.wake(waiting);
+      for (const uploader of this.#uploaders) uploader.came(waiting);
     };
   }
 
@@ -130,7 +132,7 @@ export class Outbox implements AuditSink {
   /** Begins to upload in the background: also what other processes have left. */
   startUpload(options: UploadOptions): Uploader {
     this.#assertOpen();
-    const uploader = new Uploader(this.#link, options);
+    const uploader = new Uploader(this.#link, options, { manyWaiting: this.#maxBacklog / 4 });
     this.#uploaders.push(uploader);
     uploader.wake();
     return uploader;
@@ -182,7 +184,7 @@ export async function openTrialOutbox(options: OutboxOptions, trials: OutboxTria
   const { syncDelayMs = 0, maxPages, busyTimeoutMs = 5000 } = trials;
   // Absolute, so that SQLite cannot read anything else than a file name in it.
   const setup = { path: resolve(path), maxBacklog, retentionMs, busyTimeoutMs, syncDelayMs, maxPages };
-  return new Outbox(await WorkerLink.open(setup));
+  return new Outbox(await WorkerLink.open(setup), setup);
 }
 
 function assertCount(value: number, option: string): void {

@@ -12,7 +12,8 @@ import {
 } from "../../../test/fixtures/outbox-files.ts";
 import { verifyChain } from "../../core/index.ts";
 import type { Outbox } from "./outbox.ts";
-import { type UploadBatch, UploadError, type UploadTrouble } from "./uploader.ts";
+import { type UploadBatch, UploadError } from "./upload-batch.ts";
+import type { UploadTrouble } from "./uploader.ts";
 
 // A thread starts for each outbox: on a busy machine that takes as long as it takes.
 vi.setConfig({ testTimeout: 600_000 });
@@ -69,6 +70,19 @@ describe("an uploader", () => {
     outbox.startUpload({ ...QUICK, pollMs: 60_000, send });
     await aPlan(outbox, "plan-1");
     await arrived.promise;
+  });
+
+  test("stands back while entries keep coming, and not when somebody waits: then that plan comes first", async () => {
+    const outbox = await anOutbox();
+    const server = new EntryServer();
+    const slow = { ...QUICK, lingerMs: 600_000, standBackMs: 600_000, pollMs: 600_000 };
+    const uploader = outbox.startUpload({ ...slow, send: server.send, lanes: 1 });
+    for (const planId of ["plan-1", "plan-2", "plan-3"]) await aPlan(outbox, planId);
+    expect(server.batches).toEqual([]);
+    expect(await uploader.flush({ ...PATIENT, planId: "plan-3", seq: 2 })).toEqual({ waiting: 0, refused: 0 });
+    expect(server.batches[0]).toBe("plan-3:0-2");
+    await uploader.flush(PATIENT);
+    expect(server.batches).toEqual(["plan-3:0-2", "plan-1:0-2", "plan-2:0-2"]);
   });
 
   test("leaves alone what is local, and what goes somewhere else", async () => {

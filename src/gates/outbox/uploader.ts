@@ -1,36 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { type AuditEntry, type ChainHead, IntentlockError, type PrivateKey } from "../../core/index.ts";
 import { Backoff } from "./backoff.ts";
 import type { LeaseHolder, TakenBatch, Waiting } from "./messages.ts";
+import { Pace } from "./pace.ts";
+import { isForGood, toBatch, type UploadBatch, UploadError } from "./upload-batch.ts";
 import type { WorkerLink } from "./worker-link.ts";
-
-/** A piece of one plan's chain, on its way to a server. */
-export interface UploadBatch {
-  readonly planId: string;
-  /** Parsed when they are asked for. */
-  readonly entries: readonly AuditEntry[];
-  /** The same as JSON texts, as they are stored. */
-  readonly bodies: readonly string[];
-  /** Where the chain stands before the first entry. */
-  readonly from: ChainHead;
-  /** Where it stands after the last. */
-  readonly to: ChainHead;
-  readonly clientKey?: PrivateKey;
-}
-
-/** Why a batch was not stored by a server. */
-export class UploadError extends IntentlockError {
-  /** The server's answer; undefined if there was none. */
-  readonly status: number | undefined;
-  readonly retryAfterMs: number | undefined;
-
-  constructor(message: string, options: { status?: number; retryAfterMs?: number; cause?: unknown } = {}) {
-    super("ERR_AUDIT_UPLOAD", message, options);
-    this.status = options.status;
-    this.retryAfterMs = options.retryAfterMs;
-  }
-}
 
 export interface UploadTrouble {
   readonly planId?: string;
@@ -56,6 +30,8 @@ export interface UploadOptions {
   readonly lanes?: number | undefined;
   /** How long to wait for more entries. Default: 20. */
   readonly lingerMs?: number | undefined;
+  /** How long to wait at most while entries keep coming, closer together than that. Default: 1000. */
+  readonly standBackMs?: number | undefined;
   /** How often to look for what others have left. Default: 5000. */
   readonly pollMs?: number | undefined;
   /** How long a plan stays with an uploader that says nothing. Default: 15,000. */
@@ -70,7 +46,10 @@ export interface UploadOptions {
 export type FlushResult = Waiting;
 
 type Settings = {
-  readonly [Name in Exclude<keyof UploadOptions, "onTrouble" | "retryMs">]-?: Exclude<UploadOptions[Name], undefined>;
+  readonly [Name in Exclude<keyof UploadOptions, "onTrouble" | "retryMs" | "standBackMs" | "pollMs">]-?: Exclude<
+    UploadOptions[Name],
+    undefined
+  >;
 } & Pick<UploadOptions, "onTrouble">;
 
 const FLUSH_POLL_MS = 100;
@@ -86,31 +65,38 @@ export class Uploader {
   readonly #backoff: Backoff;
   /** The batch sizes of plans whose batches were too large for the server. */
   readonly #smaller = new Map<string, number>();
+  readonly #pace: Pace;
+  /** The plans that somebody waits for. */
+  readonly #wanted = new Set<{ readonly planId: string | undefined }>();
   readonly #busy = new Map<string, AbortController>();
   readonly #poll: NodeJS.Timeout;
   readonly #renewal: NodeJS.Timeout;
-  #wakeUp: NodeJS.Timeout | undefined;
-  #wakeUpAt = Number.POSITIVE_INFINITY;
   #lanes = 0;
   #more = false;
-  #flushes = 0;
   #ended = false;
   #progress = Promise.withResolvers<void>();
 
   /** @internal Use `outbox.startUpload`. */
-  constructor(link: WorkerLink, options: UploadOptions) {
+  constructor(link: WorkerLink, options: UploadOptions, { manyWaiting }: { readonly manyWaiting: number }) {
     const { send, target = "", onTrouble, maxEntries = 200, maxBytes = 262_144, lanes = 4 } = options;
-    const { lingerMs = 20, pollMs = 5000, leaseMs = 15_000, sendTimeoutMs = 30_000 } = options;
+    const { lingerMs = 20, standBackMs = 1000, pollMs = 5000, leaseMs = 15_000, sendTimeoutMs = 30_000 } = options;
     this.#link = link;
-    this.#options = { send, target, onTrouble, maxEntries, maxBytes, lanes, lingerMs, pollMs, leaseMs, sendTimeoutMs };
+    this.#options = { send, target, onTrouble, maxEntries, maxBytes, lanes, lingerMs, leaseMs, sendTimeoutMs };
+    this.#pace = new Pace({ lingerMs, standBackMs, manyWaiting }, () => this.#work());
     this.#backoff = new Backoff(options.retryMs ?? { first: 250, most: 30_000 });
     this.#poll = setInterval(() => this.#wakeIn(0), pollMs).unref();
     this.#renewal = setInterval(() => this.#renew(), leaseMs / 3).unref();
   }
 
   /** There may be something to upload. */
-  wake(_waiting = 0): void {
+  wake(): void {
     this.#wakeIn(this.#options.lingerMs);
+  }
+
+  /** Entries were stored, and so many wait now. */
+  came(waiting: number): void {
+    this.#pace.came(waiting);
+    this.wake();
   }
 
   /**
@@ -130,7 +116,9 @@ export class Uploader {
       ...(planId !== undefined && { planId }),
       ...(seq !== undefined && { below: seq + 1 }),
     } as const;
-    this.#flushes++;
+    const calm = this.#pace.hurry();
+    const wanted = { planId };
+    this.#wanted.add(wanted);
     this.#backoff.hurry();
     try {
       while (true) {
@@ -143,7 +131,8 @@ export class Uploader {
         await settled(progress, Math.min(FLUSH_POLL_MS, remaining));
       }
     } finally {
-      this.#flushes--;
+      this.#wanted.delete(wanted);
+      calm();
     }
   }
 
@@ -155,23 +144,14 @@ export class Uploader {
       this.#ended = true;
       clearInterval(this.#poll);
       clearInterval(this.#renewal);
-      clearTimeout(this.#wakeUp);
+      this.#pace.end();
       for (const controller of this.#busy.values()) controller.abort();
       while (this.#lanes > 0) await this.#progress.promise;
     }
   }
 
   #wakeIn(ms: number): void {
-    if (this.#ended) return;
-    const delay = Math.max(ms, this.#backoff.pauseMs(this.#flushes > 0));
-    const at = performance.now() + delay;
-    if (at >= this.#wakeUpAt) return;
-    clearTimeout(this.#wakeUp);
-    this.#wakeUpAt = at;
-    this.#wakeUp = setTimeout(() => {
-      this.#wakeUpAt = Number.POSITIVE_INFINITY;
-      this.#work();
-    }, delay).unref();
+    if (!this.#ended) this.#pace.startIn(Math.max(ms, this.#backoff.pauseMs(this.#pace.hurried)));
   }
 
   #work(): void {
@@ -183,7 +163,7 @@ export class Uploader {
   async #runLane(): Promise<void> {
     this.#lanes++;
     try {
-      while (!this.#ended && this.#backoff.pauseMs(this.#flushes > 0) === 0) {
+      while (!this.#ended && this.#backoff.pauseMs(this.#pace.hurried) === 0 && this.#pace.goesOn()) {
         this.#more = false;
         const batch = await this.#take();
         if (batch) {
@@ -197,17 +177,18 @@ export class Uploader {
     } finally {
       this.#lanes--;
       this.#announce();
-      const again = this.#backoff.nextMs(this.#flushes > 0);
+      const again = this.#backoff.nextMs(this.#pace.hurried);
       if (again !== undefined) this.#wakeIn(again);
     }
   }
 
   async #take(): Promise<TakenBatch | undefined> {
     const { target, maxEntries, maxBytes, leaseMs } = this.#options;
-    const except = [...this.#busy.keys(), ...this.#backoff.waitingPlans(this.#flushes > 0)];
+    const except = [...this.#busy.keys(), ...this.#backoff.waitingPlans(this.#pace.hurried)];
     const limit = Math.min(maxEntries, ...this.#smaller.values());
     const size = { maxEntries: limit, maxBytes };
-    const batch = await this.#link.ask({ kind: "take", holder: this.#holder, leaseMs, target, except, ...size });
+    const first = [...this.#wanted].flatMap(({ planId }) => planId ?? []);
+    const batch = await this.#link.ask({ kind: "take", holder: this.#holder, leaseMs, target, first, except, ...size });
     if (batch) this.#busy.set(batch.planId, new AbortController());
     return batch;
   }
@@ -220,6 +201,7 @@ export class Uploader {
       const receipt = await this.#send(batch);
       if (typeof receipt !== "string") throw new UploadError("send() gave no receipt");
       await this.#link.ask({ kind: "acknowledge", planId, owner, seq, head, receipt });
+      this.#pace.went(batch.bodies.length);
       this.#backoff.succeeded(planId);
       this.#smaller.delete(planId);
     } catch (error) {
@@ -286,24 +268,6 @@ export class Uploader {
       // What a listener throws is the listener's.
     }
   }
-}
-
-/** A server's answer that will be the same the next time: not one about the key, the time or the rate. */
-function isForGood(status: number | undefined): boolean {
-  return status !== undefined && status >= 400 && status < 500 && ![401, 408, 429].includes(status);
-}
-
-function toBatch({ planId, clientKey, from, prev, head, bodies }: TakenBatch): UploadBatch {
-  return {
-    planId,
-    get entries() {
-      return bodies.map((body) => JSON.parse(body) as AuditEntry);
-    },
-    bodies,
-    from: { planId, seq: from, prev },
-    to: { planId, seq: from + bodies.length, prev: head },
-    ...(clientKey !== null && { clientKey: JSON.parse(clientKey) as PrivateKey }),
-  };
 }
 
 /** Waits for a promise, or for so long; the process stays alive. */

@@ -111,10 +111,13 @@ export class Uploads {
     return plan;
   }
 
-  #findFree({ target, except, holder, leaseMs }: TakeOperation, now: number): Row | undefined {
-    for (const plan of this.#statements.candidates.iterate(target, JSON.stringify(except)) as Iterable<Row>) {
-      if (isFree(plan, { holder, leaseMs, now })) return plan;
-    }
+  #findFree({ target, first, except, holder, leaseMs }: TakeOperation, now: number): Row | undefined {
+    const { wanted, candidates } = this.#statements;
+    const passed = JSON.stringify(except);
+    const canTake = (plan: Row): boolean => isFree(plan, { holder, leaseMs, now });
+    const plan = first.length > 0 ? wanted.all(target, passed, JSON.stringify(first)).find(canTake) : undefined;
+    if (plan) return plan;
+    for (const other of candidates.iterate(target, passed) as Iterable<Row>) if (canTake(other)) return other;
     return undefined;
   }
 
@@ -182,13 +185,14 @@ function isAlive(pid: number): boolean {
 const WAITS = "EXISTS (SELECT 1 FROM entries WHERE plan = plans.id AND seq >= plans.uploaded)";
 const COUNT_WAITING = "(SELECT count(*) FROM entries WHERE plan = plans.id AND seq >= plans.uploaded)";
 
+const CANDIDATE = `upload = 1 AND done_at IS NULL AND refused IS NULL AND target = ?
+  AND plan_id NOT IN (SELECT value FROM json_each(?)) AND ${WAITS}`;
+
 const SQL = {
   find: "SELECT * FROM plans WHERE plan_id = ?",
   // Who was tried longest ago comes first: a plan that is always busy, or always fails, leaves room for the others.
-  candidates: `SELECT * FROM plans
-    WHERE upload = 1 AND done_at IS NULL AND refused IS NULL AND target = ?
-      AND plan_id NOT IN (SELECT value FROM json_each(?)) AND ${WAITS}
-    ORDER BY tried_at, id`,
+  candidates: `SELECT * FROM plans WHERE ${CANDIDATE} ORDER BY tried_at, id`,
+  wanted: `SELECT * FROM plans WHERE ${CANDIDATE} AND plan_id IN (SELECT value FROM json_each(?)) ORDER BY tried_at, id`,
   batch: "SELECT digest, body FROM entries WHERE plan = ? AND seq >= ? ORDER BY seq LIMIT ?",
   lease: "UPDATE plans SET lease_owner = ?, lease_host = ?, lease_pid = ?, lease_until = ?, tried_at = ? WHERE id = ?",
   renew: "UPDATE plans SET lease_until = ? WHERE plan_id = ? AND lease_owner = ?",

@@ -51,7 +51,7 @@ export class GateOutbox implements AuditSink {
   }
 
   /** Uploads what waits, for as long as it may take. */
-  async close(timeoutMs: number): Promise<void> {
+  async close(timeoutMs = 5000): Promise<void> {
     if (typeof this.#given === "object") await this.#uploader?.close({ timeoutMs });
     else await (await this.#opening)?.close({ timeoutMs });
   }
