@@ -42,6 +42,7 @@ describe("hostile text", () => {
     ["a joiner that joins no emoji", "a\u200Db", "a[U+200D]b"],
     ["a Cyrillic letter in an address", "\u0430lice@acme.dev", "<\u0430 U+0430>lice@acme.dev"],
     ["Cyrillic before the at sign alone", "\u0430\u0441\u0435@acme.dev", "<\u0430\u0441\u0435 U+0430>@acme.dev"],
+    ["Cyrillic in a host", "https://\u0430\u0441\u0435.dev/x", "https://<\u0430\u0441\u0435 U+0430>.dev/x"],
     ["a Greek letter in a word", "pay\u03BFut", "pay<\u03BF U+03BF>ut"],
     ["mathematical letters", "\u{1D41A}dmin", "<\u{1D41A} U+1D41A>dmin"],
     ["full-width letters and signs", "acme\uFF0Edev", "acme<\uFF0E U+FF0E>dev"],

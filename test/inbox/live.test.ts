@@ -1,0 +1,52 @@
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { BOB } from "../store-builders.ts";
+import { describeInBrowser } from "./in-browser.ts";
+
+const STREAM = "/v1/inbox/events";
+
+async function showsHolds(page: Page, count: number): Promise<void> {
+  const rows = page.getByRole("list", { name: "Holds that wait for you" }).getByRole("link");
+  await expect.poll(() => rows.count(), { timeout: 15_000 }).toBe(count);
+}
+
+describeInBrowser("what is live", ({ startServer, openPage, openAs }) => {
+  test("comes to every tab over one stream, and goes on when the tab that has it is closed", async () => {
+    const server = await startServer();
+    const first = await openAs(server, BOB);
+    const streams = new Set<object>();
+    const context = first.context();
+    context.on("request", (request) => request.url().endsWith(STREAM) && streams.add(request));
+    context.on("requestfailed", (request) => streams.delete(request));
+    context.on("requestfinished", (request) => streams.delete(request));
+    // More than a browser has connections to one host over HTTP/1.1.
+    const tabs = [first];
+    while (tabs.length < 8) {
+      const tab = await openPage({ beside: context });
+      await tab.goto(server.url);
+      tabs.push(tab);
+    }
+    await server.hold();
+    for (const tab of tabs) await showsHolds(tab, 1);
+    await expect.poll(() => streams.size).toBe(1);
+
+    await tabs.pop()!.close();
+    await server.hold();
+    for (const tab of tabs) await showsHolds(tab, 2);
+  });
+
+  test("is told as broken while it is, and comes back by itself", async () => {
+    const server = await startServer();
+    const page = await openAs(server, BOB);
+    await page.getByText("Live", { exact: true }).waitFor();
+    // As a server answers that has too many streams of this person: a browser does not try again by itself.
+    let isFull = true;
+    await page.route(`**${STREAM}`, (route) => (isFull ? route.fulfill({ status: 429 }) : route.continue()));
+    await page.reload();
+    await page.getByText("Connecting again…").waitFor();
+    await server.hold();
+    isFull = false;
+    await showsHolds(page, 1);
+    await page.getByText("Live", { exact: true }).waitFor();
+  });
+});
