@@ -30,10 +30,16 @@ export interface InboxServer {
 }
 
 export interface HeldCall {
+  /** Instead of the server's own. */
+  readonly agent?: TestAgent;
+  readonly tool?: string;
   readonly args?: Readonly<Record<string, unknown>>;
   readonly task?: { readonly instruction: string; readonly material?: string };
   /** What the plan says of the tool's arguments. */
   readonly conditions?: PlanStep["args"];
+  readonly user?: string;
+  /** Steps of the plan before the one that is held. */
+  readonly before?: readonly PlanStep[];
   /** Under this plan instead of a new one. */
   readonly plan?: SignedPlan;
 }
@@ -49,53 +55,58 @@ export interface Held {
 export interface InboxServerSetup {
   readonly inbox: URL;
   readonly policy?: Policy | string;
-  /** Default: one in memory. */
+  /** One that has its people. Default: a new one in memory. */
   readonly store?: Store;
   readonly agentName?: string;
+  /** Of the store, instead of a new one. */
+  readonly agent?: TestAgent;
   readonly people?: ServerSetup["people"];
 }
-
-const TOOL = "post_comment";
 
 export async function anInboxServer(setup: InboxServerSetup): Promise<InboxServer> {
   const clock = { now: Date.now } as TestClock;
   const store = setup.store ?? (await openStore({ sqlite: ":memory:" }));
-  await addServerPeople(store, { clock, people: setup.people });
+  if (!setup.store) await addServerPeople(store, { clock, people: setup.people });
   const { policy = aHoldPolicy(), agentName = "triage" } = setup;
-  const agent = await anAgent(store, { name: agentName, policy, clock });
+  const agent = setup.agent ?? (await anAgent(store, { name: agentName, policy, clock }));
   const options = { port: 0, store, inbox: { folder: setup.inbox }, logLevel: "silent", sweepEveryMs: 100 } as const;
   const { url, close } = await startServer(options);
-  const gate = new HttpGate({ baseUrl: url, apiKey: agent.apiKey });
+  const gates = new Map<string, HttpGate>();
+  const gateOf = ({ agentId, apiKey }: TestAgent): HttpGate => {
+    const gate = gates.get(agentId) ?? new HttpGate({ baseUrl: url, apiKey });
+    gates.set(agentId, gate);
+    return gate;
+  };
   onTestFinished(async () => {
-    await gate.close();
+    for (const gate of gates.values()) await gate.close();
     await close();
   });
-  let calls = 0;
   return {
     url,
     store,
     agent,
-    gate,
+    gate: gateOf(agent),
     link: async (email) => {
-      const made = await createSignInLink({ store, clock: Date.now, publicUrl: url, actor: "cli:test" }, email);
+      const made = await createSignInLink({ store, clock: Date.now, publicUrl: url, actor: "cli:operator" }, email);
       return made.url;
     },
-    hold: async ({
-      args = { body: "Thanks!" },
-      task = { instruction: "Answer the issue" },
-      conditions,
-      ...given
-    } = {}) => {
-      const steps = [{ tool: TOOL, ...(conditions && { args: conditions }) }];
-      const tools = { [TOOL]: toolFingerprint(TOOL) };
-      const plan =
-        given.plan ?? (await gate.sign({ user: ALICE, task, plan: { goal: task.instruction, steps }, tools }));
-      const call = { callId: `call-${++calls}`, tool: TOOL, args, fingerprint: tools[TOOL] ?? "" };
-      const decision = await gate.check(plan, call);
-      if (decision.verdict !== "hold") throw new Error(`not held: ${JSON.stringify(decision)}`);
-      const opened = await gate.openHold(decision);
-      if (opened.status !== "pending") throw new Error(`nobody was asked: ${JSON.stringify(opened)}`);
-      return { plan, call, holdId: opened.holdId, resolution: gate.awaitHold(decision, { timeoutMs: 60_000 }) };
-    },
+    hold: async (held = {}) => await openHold(gateOf(held.agent ?? agent), held),
   };
+}
+
+let calls = 0;
+
+async function openHold(gate: HttpGate, held: HeldCall): Promise<Held> {
+  const { tool = "post_comment", args = { body: "Thanks!" }, user = ALICE, before = [] } = held;
+  const { task = { instruction: "Answer the issue" }, conditions } = held;
+  const steps = [...before, { tool, ...(conditions && { args: conditions }) }];
+  const tools = Object.fromEntries(steps.map((step) => [step.tool, toolFingerprint(step.tool)]));
+  const plan = held.plan ?? (await gate.sign({ user, task, plan: { goal: task.instruction, steps }, tools }));
+  calls += 1;
+  const call = { callId: `call-${calls}`, tool, args, fingerprint: toolFingerprint(tool) };
+  const decision = await gate.check(plan, call);
+  if (decision.verdict !== "hold") throw new Error(`not held: ${JSON.stringify(decision)}`);
+  const opened = await gate.openHold(decision);
+  if (opened.status !== "pending") throw new Error(`nobody was asked: ${JSON.stringify(opened)}`);
+  return { plan, call, holdId: opened.holdId, resolution: gate.awaitHold(decision, { timeoutMs: 60_000 }) };
 }

@@ -1,9 +1,10 @@
 import type { Locator, Page } from "playwright-core";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { ALICE } from "../builders.ts";
 import { CAROL } from "../people.ts";
-import { aHoldPolicy, aKey } from "../servers.ts";
+import { addServerPeople, aHoldPolicy, aKey } from "../servers.ts";
 import { BOB } from "../store-builders.ts";
+import { createPostgresDatabase, POSTGRES_URL } from "../stores.ts";
 import { describeInBrowser } from "./in-browser.ts";
 import { findBarriers } from "./open-page.ts";
 
@@ -19,6 +20,8 @@ function theRows(page: Page): Locator {
 async function read(locator: Locator): Promise<string> {
   return (await locator.textContent()) ?? "";
 }
+
+if (!POSTGRES_URL) console.warn("Skipped: the inbox over two servers. INTENTLOCK_TEST_DATABASE_URL is not set.");
 
 describeInBrowser("the inbox", ({ startServer, openAs }) => {
   test("shows a hold as soon as it is opened, and what is approved is what was shown", async () => {
@@ -155,6 +158,31 @@ describeInBrowser("the inbox", ({ startServer, openAs }) => {
     await theHold(carol).getByText("Approved").waitFor();
     expect(await read(theHold(carol))).toContain(BOB);
     expect(await theHold(carol).getByRole("button", { name: "Reject" }).count()).toBe(0);
+  });
+
+  test.skipIf(!POSTGRES_URL)("hears of what happens on another server over the same PostgreSQL", async () => {
+    const database = await createPostgresDatabase();
+    onTestFinished(() => database.drop());
+    const [store, other] = [await database.open(), await database.open()];
+    await addServerPeople(store, {});
+    const server = await startServer({ store });
+    const beside = await startServer({ store: other, agent: server.agent });
+    const page = await openAs(beside, BOB);
+    await page.getByText("Nothing waits for you").waitFor();
+    const first = await server.hold({ args: { body: "first" } });
+    await theHold(page).getByText("first").first().waitFor();
+    const second = await server.hold({ args: { body: "second" } });
+    await expect.poll(() => theRows(page).count()).toBe(2);
+    // Decided there, heard of here; and decided here, heard of there.
+    const colleague = await openAs(server, BOB, { path: `/?hold=${first.holdId}` });
+    await theHold(colleague).getByRole("button", { name: "Reject" }).click();
+    await colleague.getByRole("dialog").getByRole("button", { name: "Reject" }).click();
+    await theHold(page).getByText("Rejected by").waitFor();
+    expect(await first.resolution).toEqual({ status: "rejected" });
+    await theRows(page).nth(1).click();
+    await theHold(page).getByRole("button", { name: "Reject" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Reject" }).click();
+    expect(await second.resolution).toEqual({ status: "rejected" });
   });
 
   test("says why a person may not decide: who asked, and whose key it is", async () => {

@@ -48,7 +48,8 @@ export async function openPage(browser: Browser, setup: PageSetup = {}): Promise
     troubles.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  onTestFinished(() => expect(troubles).toEqual([]));
+  // As one text: a failure says it whole.
+  onTestFinished(() => expect(troubles.join("\n")).toBe(""));
   return page;
 }
 
