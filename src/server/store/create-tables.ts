@@ -38,15 +38,18 @@ export function createTables(kind: DatabaseKind): readonly string[] {
       created_at ${int} NOT NULL ${end}`,
     "CREATE INDEX plan_tokens_plan ON plan_tokens (plan_id)",
     // No foreign keys here, where every call writes: entries are only written together with the row of their plan.
+    // The entry stands last: SQLite reads through a long text to what stands behind it.
     `CREATE TABLE audit_entries (plan_id TEXT NOT NULL, seq ${int} NOT NULL, agent_id TEXT NOT NULL,
-      user_email TEXT NOT NULL, entry TEXT NOT NULL, received_at ${int} NOT NULL,
+      user_email TEXT NOT NULL, received_at ${int} NOT NULL,
       verdict_check TEXT CHECK (verdict_check IN ('recomputed', 'not_recomputable', 'differs')), decision_jti TEXT,
-      tool TEXT, verdict TEXT, reason TEXT, PRIMARY KEY (plan_id, seq) ${end}`,
-    // Every decision writes into each of these. The first has all that lists are filtered and counted by.
+      tool TEXT, verdict TEXT, reason TEXT, entry TEXT NOT NULL, PRIMARY KEY (plan_id, seq) ${end}`,
+    // Every decision writes into each of these. What lists are filtered and counted by is in them: no entry is read for it.
     `CREATE INDEX audit_entries_decisions ON audit_entries
       (received_at, plan_id, seq, agent_id, user_email, tool, verdict, reason) WHERE verdict IS NOT NULL`,
-    `CREATE INDEX audit_entries_agent ON audit_entries (agent_id, received_at, plan_id, seq) WHERE verdict IS NOT NULL`,
-    `CREATE INDEX audit_entries_user ON audit_entries (user_email, received_at, plan_id, seq) WHERE verdict IS NOT NULL`,
+    `CREATE INDEX audit_entries_agent ON audit_entries (agent_id, received_at, plan_id, seq, tool, verdict, reason)
+      WHERE verdict IS NOT NULL`,
+    `CREATE INDEX audit_entries_user ON audit_entries
+      (user_email, received_at, plan_id, seq, agent_id, tool, verdict, reason) WHERE verdict IS NOT NULL`,
     `CREATE TABLE holds (id TEXT PRIMARY KEY, kind TEXT NOT NULL CHECK (kind IN ('call', 'plan')),
       plan_id TEXT NOT NULL REFERENCES plans (id), agent_id TEXT NOT NULL, decision_seq ${int}, call_id TEXT, tool TEXT,
       fingerprint TEXT, args TEXT, digest TEXT NOT NULL, step ${int}, rule TEXT, rule_reason TEXT,

@@ -91,8 +91,10 @@ ORDER BY p.place`;
 function toConditions({ before, ...filter }: DecisionFilter & Pick<DecisionsRequest, "before">): RawBuilder<SqlBool>[] {
   const { agentId, userEmail, tool, verdict, reason, from, to } = filter;
   const conditions = [sql<SqlBool>`verdict IS NOT NULL`];
-  if (agentId !== undefined) conditions.push(sql`agent_id = ${agentId}`);
   if (userEmail !== undefined) conditions.push(sql`user_email = ${userEmail}`);
+  // Of both, the person's index is read: it has the agent in it, and an agent acts for many.
+  if (agentId !== undefined)
+    conditions.push(userEmail === undefined ? sql`agent_id = ${agentId}` : sql`agent_id || '' = ${agentId}`);
   if (tool !== undefined) conditions.push(sql`tool = ${tool}`);
   if (verdict !== undefined) conditions.push(sql`verdict = ${verdict}`);
   if (reason !== undefined) conditions.push(sql`reason = ${reason}`);
