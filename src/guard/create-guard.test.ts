@@ -236,20 +236,6 @@ describe("calls of one turn", () => {
     await guard.run(EXPLICIT);
     expect(runs).toEqual([LANDLORD]);
   });
-
-  test("of an answer that broke off do not run, and the run has failed", async () => {
-    const provider = scriptedModel(PAY);
-    const { doGenerate } = provider;
-    const finishReason = { unified: "length", raw: "length" } as const;
-    provider.doGenerate = async (options) => ({ ...(await doGenerate(options)), finishReason });
-    const { guard, runs } = aGuard({ provider });
-    await expect(guard.run(EXPLICIT)).rejects.toMatchObject({
-      code: "ERR_PROVIDER",
-      message: expect.stringContaining("broke off in the middle of tool calls (length); raise maxTokens"),
-      retryable: false,
-    });
-    expect(runs).toEqual([]);
-  });
 });
 
 describe("an abort", () => {

@@ -64,6 +64,8 @@ export async function runAgent(parts: GuardParts, request: PlannedRequest): Prom
         messages: prompt,
         stopWhen: isStepCount(maxTurns),
         prepareStep: ({ messages }) => {
+          // Older SDKs ask the model all the same.
+          signal?.throwIfAborted();
           trail.messages = messages;
           return undefined;
         },

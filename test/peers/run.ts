@@ -1,5 +1,5 @@
 /**
- * The conformance suite with the lowest versions of the frameworks: npm run test:peers
+ * The conformance suite, and the guard, with the lowest versions of the frameworks: npm run test:peers
  *
  * They are installed in a folder of their own, and the sources are copied into it: what they import is found there first.
  */
@@ -25,7 +25,12 @@ for (const name of readdirSync(`${root}test`)) {
   if (name !== "peers") cpSync(`${root}test/${name}`, `${copy}test/${name}`, { recursive: true });
 }
 cpSync(`${root}test/peers/versions.ts`, `${copy}test/peers/versions.test.ts`);
-const suites = ["test/framework-conformance", "test/peers"];
+const suites = [
+  "test/framework-conformance",
+  "test/peers",
+  "src/guard/create-guard.test",
+  "src/guard/execute-call.test",
+];
 try {
   run("npx", ["vitest", "run", "--root", copy, "--typecheck.enabled=false", ...suites, ...process.argv.slice(2)], root);
 } finally {
