@@ -2,6 +2,7 @@
 import { tool as langchainTool } from "@langchain/core/tools";
 import { tool } from "ai";
 import { LocalGate, startSession } from "intentlock";
+import { createGuard, defineTool, PlanSource, providerFromEnv, toolset } from "intentlock/guard";
 import { describeTools, IntentlockCallbackHandler, installTripwire, lockTools } from "intentlock/langchain";
 import { intentlockMiddleware } from "intentlock/langchain/middleware";
 import { withIntentlock } from "intentlock/vercel-ai";
@@ -28,3 +29,14 @@ await agent.invoke({ messages: [] }, { context: { intentlock: { user, task } } }
 // @ts-expect-error A run says for whom it is.
 await agent.invoke({ messages: [] }, { context: {} });
 installTripwire();
+
+const list = defineTool({
+  name: "list",
+  description: "Lists issues",
+  schema: z.object({ repo: z.string() }),
+  impl: ({ repo }) => [`an issue of ${repo}`],
+});
+const guard = createGuard({ provider: providerFromEnv({}), gate, ...toolset([list]), planSource: PlanSource.EXPLICIT });
+export const { text } = await guard.run({ user, task, goal: task, steps: [{ tool: "list" }] });
+// @ts-expect-error The plan is given.
+await guard.run({ user, task });
