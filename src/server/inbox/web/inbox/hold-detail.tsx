@@ -5,7 +5,7 @@ import { Text } from "../parts/text.tsx";
 import { HoldArguments } from "./hold-arguments.tsx";
 import { HoldPlan } from "./hold-plan.tsx";
 import { HoldRecord } from "./hold-record.tsx";
-import { HoldTask } from "./hold-task.tsx";
+import { hasContext, TaskContext, TaskWords } from "./hold-task.tsx";
 
 export interface HoldDetailProps {
   readonly item: InboxItemAnswer;
@@ -20,14 +20,17 @@ export function HoldDetail({ item }: HoldDetailProps): JSX.Element {
         <h2>{tool === undefined ? "A whole plan" : <Text class="tool" value={tool} />}</h2>
         <p class="quiet">
           <Text class="strong" value={agentName} /> {kind === "plan" ? "wants to begin this" : "wants to run this"} for{" "}
-          <Text class="strong" value={user} />
+          <Text class="strong" value={user} />, who asked:
         </p>
+        <TaskWords task={task} />
       </header>
       <Why rule={rule} reason={ruleReason} kind={kind} />
       {kind === "call" && <HoldArguments args={args as Json} similar={similar} />}
-      <Section title={kind === "plan" ? "The task" : "The task that it is for"}>
-        <HoldTask task={task} />
-      </Section>
+      {hasContext(task) && (
+        <Section title="What came with the task">
+          <TaskContext task={task} />
+        </Section>
+      )}
       <Section title="The plan">
         <HoldPlan plan={plan} step={step} />
       </Section>
