@@ -65,6 +65,24 @@ export class AuditTrail {
     const batch = this.#waiting;
     this.#waiting = [];
     const chained: Waiting[] = [];
+    const stored = this.#chain(batch, chained);
+    this.#writing = stored !== undefined;
+    stored?.then(
+      (head) => {
+        const { seq } = this.#head;
+        this.#head = head;
+        for (const [index, { resolve }] of chained.entries()) resolve(seq + index);
+        this.#goOn();
+      },
+      (error: unknown) => {
+        for (const { reject } of chained) reject(error);
+        this.#goOn();
+      },
+    );
+  }
+
+  /** Hands a batch to the sink. @returns the end of the chain, once it is stored; undefined if nothing of it is JSON */
+  #chain(batch: readonly Waiting[], chained: Waiting[]): Promise<ChainHead> | undefined {
     const entries: AuditEntry[] = [];
     const texts: string[] = [];
     let head = this.#head;
@@ -79,24 +97,9 @@ export class AuditTrail {
         waiting.reject(error);
       }
     }
-    this.#writing = entries.length > 0;
-    if (!this.#writing) return;
-    this.#store(entries, head, texts).then(
-      () => {
-        this.#head = head;
-        for (const [index, { resolve }] of chained.entries()) resolve((entries[index] as AuditEntry).seq);
-        this.#goOn();
-      },
-      (error: unknown) => {
-        for (const { reject } of chained) reject(error);
-        this.#goOn();
-      },
-    );
-  }
-
-  #store(...batch: Parameters<AuditSink["append"]>): Promise<void> {
+    if (entries.length === 0) return undefined;
     try {
-      return Promise.resolve(this.#sink?.append(...batch));
+      return Promise.resolve(this.#sink?.append(entries, head, texts)).then(() => head);
     } catch (error) {
       return Promise.reject(error);
     }

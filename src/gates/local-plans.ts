@@ -123,8 +123,9 @@ export class LocalPlans {
       }
       const refusal = call.refusal ?? state.refusal ?? claimed?.refusal;
       const approval = claimed?.approval;
-      const options = { opened, reserve, now: this.#now(), ledger, redact, elapsedUs };
-      return await decideLocally(state, call, { ...options, holds: claim !== undefined, approval, refusal });
+      const holds = claim !== undefined;
+      const basis = { opened, reserve, now: this.#now(), ledger, redact, elapsedUs, holds, approval, refusal };
+      return await decideLocally(state, call, basis);
     } catch {
       return refuseCall(call, { reason: "internal_error", stage: "gate", detail: "an error happened while deciding" });
     }
