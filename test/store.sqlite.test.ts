@@ -7,7 +7,8 @@ import { promisify } from "node:util";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { verifyChain } from "../src/core/index.ts";
-import { openStore, type Store } from "../src/server/store/index.ts";
+import { type DecisionFilter, type DecisionPlace, openStore, type Store } from "../src/server/store/index.ts";
+import { selectDecisions } from "../src/server/store/list-decisions.ts";
 import { openSqlite } from "../src/server/store/open-sqlite.ts";
 import { createStore } from "../src/server/store/store.ts";
 import { takeCalls } from "./fixtures/take-calls.ts";
@@ -54,6 +55,30 @@ describe("a SQLite file", () => {
     expect(await pragma("journal_mode")).toBe("wal");
     expect(await pragma("synchronous")).toBe(2);
     expect(await pragma("foreign_keys")).toBe(1);
+    await close();
+  });
+
+  test.each<[string, DecisionFilter & { readonly before?: DecisionPlace }, string]>([
+    ["all", {}, "SCAN audit_entries USING COVERING INDEX audit_entries_decisions"],
+    [
+      "the next part",
+      { before: { receivedAt: 1, planId: "a", seq: 1 } },
+      "COVERING INDEX audit_entries_decisions ((received_at,plan_id,seq)<(?,?,?))",
+    ],
+    ["a time", { from: 1, to: 2 }, "COVERING INDEX audit_entries_decisions (received_at>? AND received_at<?)"],
+    ["a tool", { tool: "a" }, "COVERING INDEX audit_entries_decisions"],
+    ["a verdict and a reason", { verdict: "block", reason: "a" }, "COVERING INDEX audit_entries_decisions"],
+    ["an agent and a verdict", { agentId: "a", verdict: "block" }, "COVERING INDEX audit_entries_agent (agent_id=?)"],
+    ["a person and a tool", { userEmail: "a", tool: "a" }, "COVERING INDEX audit_entries_user (user_email=?)"],
+    ["an agent and a person", { agentId: "a", userEmail: "a" }, "COVERING INDEX audit_entries_user (user_email=?)"],
+  ])("finds decisions in an index, without a look at an entry and without sorting: of %s", async (_, filter, index) => {
+    const { query, close } = await openSqlite(join(folder, "store.db"));
+    const statement = selectDecisions({ ...filter, limit: 10, maxBytes: 1 }, 10);
+    const { rows } = await sql<{ detail: string }>`EXPLAIN QUERY PLAN ${statement}`.execute(query);
+    const steps = rows.map(({ detail }) => detail);
+    const found = steps.findIndex((detail) => detail.includes(index));
+    expect([index, steps[found - 1]]).toEqual([index, "MATERIALIZE found"]);
+    expect(steps[found + 1]).toBe("SCAN f");
     await close();
   });
 

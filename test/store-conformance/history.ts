@@ -1,7 +1,15 @@
 import { randomUUID } from "node:crypto";
+import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
+import { answerOf } from "../../src/core/audit.ts";
 import { type AuditEvent, chainEntry, type DecisionRecord } from "../../src/core/index.ts";
-import type { DecisionsRequest, Store } from "../../src/server/store/index.ts";
+import type {
+  DecisionFilter,
+  DecisionPlace,
+  DecisionsRequest,
+  ListedDecision,
+  Store,
+} from "../../src/server/store/index.ts";
 import { ALICE } from "../builders.ts";
 import {
   aDecision,
@@ -130,6 +138,77 @@ export function describeHistory(open: () => Promise<Store>): void {
         request = { ...request, before: { receivedAt: last.receivedAt, planId, seq } };
       }
       expect(found).toEqual(all);
+    });
+
+    test("is what a list of all decisions says, for any filter and in parts of any length", async () => {
+      const owners = [await addAgent(store), await addAgent(store)];
+      const emails = ["one@acme.dev", "two@acme.dev"];
+      const all: ListedDecision[] = [];
+      for (let index = 0; index < 8; index++) {
+        const userEmail = emails[index % 2]!;
+        const own = await addPlan(store, { ...owners[index % 3 === 0 ? 0 : 1]!, userEmail });
+        const events = Array.from({ length: 6 }, (_, call) =>
+          decided(own, {
+            tool: ["a", "b"][call % 2]!,
+            ...[{}, { verdict: "hold" as const }, { verdict: "block" as const, reason: "x" }, { answer: "y" }][
+              call % 4
+            ],
+          }),
+        );
+        await appendEvents(store, own, events, { now: NOW_MS + (index % 4) * 2 });
+        const entries = await store.auditEntries.ofPlan(own.id, { fromSeq: 1 });
+        all.push(...entries.map((entry) => ({ ...entry, agentId: own.agentId, userEmail })));
+      }
+      const agentIds = owners.map(({ agentId }) => agentId);
+      const newestFirst = (one: ListedDecision, other: ListedDecision): number =>
+        other.receivedAt - one.receivedAt ||
+        (one.entry.planId < other.entry.planId ? 1 : one.entry.planId > other.entry.planId ? -1 : 0) ||
+        other.entry.seq - one.entry.seq;
+      const isWanted = ({ entry, agentId, userEmail, receivedAt }: ListedDecision, filter: DecisionFilter): boolean => {
+        const { verdict, reason } = answerOf(entry.event as DecisionRecord);
+        const has = { agentId, userEmail, tool: (entry.event as DecisionRecord).tool, verdict, reason };
+        const { from = 0, to = Number.MAX_SAFE_INTEGER, ...equal } = filter;
+        const isIn = receivedAt >= from && receivedAt < to;
+        return isIn && Object.entries(equal).every(([field, value]) => has[field as keyof typeof has] === value);
+      };
+      const moment = fc.integer({ min: NOW_MS - 1, max: NOW_MS + 14 });
+      const filters = fc.record(
+        {
+          userEmail: fc.constantFrom(...emails, "none@acme.dev"),
+          tool: fc.constantFrom("a", "b", "c"),
+          verdict: fc.constantFrom("allow" as const, "hold" as const, "block" as const),
+          reason: fc.constantFrom("x", "y", "z"),
+          from: moment,
+          to: moment,
+        },
+        { requiredKeys: [] },
+      );
+      await fc.assert(
+        fc.asyncProperty(
+          filters,
+          fc.constantFrom(...agentIds),
+          fc.integer({ min: 1, max: 30 }),
+          async (some, agentId, limit) => {
+            const filter = { ...some, agentId };
+            const found: ListedDecision[] = [];
+            let before: DecisionPlace | undefined;
+            for (let isLast = false; !isLast; ) {
+              const part = await store.auditEntries.decisions({
+                ...filter,
+                limit,
+                maxBytes: MAX_BYTES,
+                ...(before && { before }),
+              });
+              found.push(...part.decisions);
+              const last = part.decisions.at(-1);
+              isLast = !part.hasMore || !last;
+              if (last) before = { receivedAt: last.receivedAt, planId: last.entry.planId, seq: last.entry.seq };
+            }
+            expect(found).toEqual(all.filter((one) => isWanted(one, filter)).sort(newestFirst));
+          },
+        ),
+        { numRuns: 60 },
+      );
     });
 
     test("ends a part with the entry that is too much for it, and has one at least", async () => {
