@@ -14,6 +14,7 @@ import { findNeighbour, findSuccessor } from "./order-holds.ts";
 import "./inbox.css";
 import { useInbox } from "./inbox-context.tsx";
 import { type Shortcut, useShortcuts } from "./shortcuts.ts";
+import { useTurns } from "./use-turns.ts";
 
 /** What waits for a person: a list, and the one that they look at. */
 export function InboxPage({ query }: PageParameters): JSX.Element {
@@ -28,11 +29,12 @@ export function InboxPage({ query }: PageParameters): JSX.Element {
   const toFocus = useRef<string | undefined>(undefined);
   useEffect(() => {
     // Before the row that has the focus may leave, and after a dialog has let go of it.
-    if (toFocus.current !== undefined && toFocus.current === selected) focusRow(selected);
+    if (toFocus.current !== undefined) focusRow(toFocus.current);
     toFocus.current = undefined;
     pending.lookAt(selected);
   }, [pending, selected]);
   useEffect(() => () => pending.lookAt(undefined), [pending]);
+  useTurns(selected);
   useEffect(() => {
     // In the address, so that what is in front stays there when an earlier deadline comes in.
     if (selected === undefined && isWide.value) show(first);
@@ -55,11 +57,9 @@ export function InboxPage({ query }: PageParameters): JSX.Element {
   };
   useShortcuts((shortcut) => act[shortcut]?.());
   const goOn = (decided: string): void => {
-    const next = findSuccessor(pending.holds.value, decided);
-    if (isWide.value) {
-      toFocus.current = next;
-      show(next);
-    } else route("/", true);
+    toFocus.current = findSuccessor(pending.holds.value, decided);
+    if (isWide.value) show(toFocus.current);
+    else route("/", true);
   };
   return (
     <Page

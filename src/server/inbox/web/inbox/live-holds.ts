@@ -55,8 +55,9 @@ export function watchHolds({ email, onNews, onRefused }: LiveSetup): LiveHolds {
     };
     try {
       await navigator.locks.request(name, steal ? { steal } : { signal: own.signal }, hold);
-    } catch {
+    } catch (error) {
       // Another tab has come to the front and taken it, or this one asks anew.
+      if (!(error instanceof DOMException && error.name === "AbortError")) throw error;
     }
     opened?.close();
     if (stream === opened) stream = undefined;

@@ -123,6 +123,8 @@ export class PendingHolds {
 
   #settle(news: HoldNews): void {
     this.#arriving.delete(news.holdId);
+    // Of the holds of all approvers, most are in no list of this person.
+    if (!this.holds.value.some(({ holdId }) => holdId === news.holdId)) return;
     this.holds.value = this.holds.value.flatMap((hold) => {
       if (hold.holdId !== news.holdId) return [hold];
       return hold.holdId === this.lookedAt.value ? [{ ...hold, status: news.status }] : [];

@@ -34,7 +34,10 @@ export function readShortcut(event: KeyboardEvent): Shortcut | undefined {
 }
 
 function isWriting(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches("input:not([type=checkbox]), textarea, select"))
+  );
 }
 
 export function useShortcuts(act: (shortcut: Shortcut) => void): void {

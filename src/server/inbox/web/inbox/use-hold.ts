@@ -10,7 +10,7 @@ export interface LoadedHold {
   reload(): void;
 }
 
-/** A hold as the server has it, again whenever something became of it; until it is there, as the list has it. */
+/** The hold of a component's whole life, as the server has it, again whenever something became of it; until it is there, as the list has it. */
 export function useHold(pending: PendingHolds, holdId: string): LoadedHold {
   const [loaded, setLoaded] = useState<{ readonly item?: InboxItemAnswer; readonly error?: ApiError }>({});
   const [round, setRound] = useState(0);
@@ -28,7 +28,6 @@ export function useHold(pending: PendingHolds, holdId: string): LoadedHold {
     return () => leaving.abort();
   }, [pending, holdId, round]);
   useEffect(() => pending.watch((news) => (!news || news.holdId === holdId) && reload()), [pending, holdId]);
-  const isIt = loaded.item?.holdId === holdId;
-  const item = isIt ? loaded.item : pending.holds.value.find((hold) => hold.holdId === holdId);
+  const item = loaded.item ?? pending.holds.value.find((hold) => hold.holdId === holdId);
   return { item, error: loaded.error, reload };
 }

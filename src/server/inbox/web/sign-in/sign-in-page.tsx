@@ -2,10 +2,12 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect } from "preact/hooks";
 import { useLocation } from "preact-iso";
+import type { SessionAnswer } from "../../../../core/api/session.ts";
 import { type ApiError, asApiError } from "../api.ts";
 import { pageTitle } from "../page-title.ts";
 import { ErrorNote, Loading } from "../parts/states.tsx";
-import { session, signIn } from "../session.ts";
+import { Text } from "../parts/text.tsx";
+import { loadSession, session, signIn } from "../session.ts";
 import { Brand } from "../shell.tsx";
 
 /** Uses the token in the address up, or says how to get one. */
@@ -16,15 +18,17 @@ export function SignInPage(): JSX.Element {
   useEffect(() => {
     pageTitle.value = "Sign in";
     const follow = async (): Promise<void> => {
+      if (location.pathname !== "/sign-in") return;
       const token = takeToken();
-      if (token === undefined) return;
-      isBusy.value = true;
+      isBusy.value = token !== undefined;
       error.value = undefined;
       try {
-        await signIn(token);
-        route("/", true);
+        await (token === undefined ? loadSession() : signIn(token));
+        if (session.value.status === "signed-in") route("/", true);
       } catch (refused) {
         error.value = asApiError(refused);
+        // A link that is opened once more, perhaps, by somebody whom it has signed in.
+        await loadSession();
       }
       isBusy.value = false;
     };
@@ -45,7 +49,7 @@ export function SignInPage(): JSX.Element {
           <>
             {error.value && <ErrorNote error={error.value} />}
             {!error.value && <Why />}
-            <HowTo />
+            {session.value.status === "signed-in" ? <SignedIn person={session.value.person} /> : <HowTo />}
           </>
         )}
       </div>
@@ -56,7 +60,7 @@ export function SignInPage(): JSX.Element {
 /** The token of the link, which leaves the address bar and the history with this. */
 function takeToken(): string | undefined {
   const token = location.hash.slice(1);
-  if (token === "" || location.pathname !== "/sign-in") return undefined;
+  if (token === "") return undefined;
   history.replaceState(null, "", "/sign-in");
   return token;
 }
@@ -67,6 +71,14 @@ function Why(): JSX.Element | null {
   return (
     <p class="note" role="status">
       {state.why === "left" ? "You are signed out." : "Your session has ended. Sign in again to go on where you were."}
+    </p>
+  );
+}
+
+function SignedIn({ person }: { readonly person: SessionAnswer }): JSX.Element {
+  return (
+    <p>
+      You are signed in as <Text value={person.email} />. <a href="/">Go to the inbox</a>
     </p>
   );
 }
