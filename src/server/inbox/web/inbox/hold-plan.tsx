@@ -4,6 +4,7 @@ import type { Plan, PlanStep } from "../../../../core/plan.ts";
 import { Icon } from "../parts/icon.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { Text } from "../parts/text.tsx";
+import { describeCalls } from "./describe-calls.ts";
 import { StepConditions } from "./step-conditions.tsx";
 
 export interface HoldPlanProps {
@@ -69,13 +70,4 @@ function Step({ step: { tool, args = {}, maxCalls }, number, isCurrent, used }: 
       </div>
     </li>
   );
-}
-
-/** `once`, `at most 3 times`, `2 of 3 calls`; nothing if there is nothing to say. */
-export function describeCalls(maxCalls: number | undefined, used: number | undefined): string {
-  if (used !== undefined && maxCalls !== undefined)
-    return `${used} of ${maxCalls} ${maxCalls === 1 ? "call" : "calls"}`;
-  if (used !== undefined) return `${used} ${used === 1 ? "call" : "calls"}, no limit`;
-  if (maxCalls === undefined) return "";
-  return maxCalls === 1 ? "once" : `at most ${maxCalls} times`;
 }

@@ -1,0 +1,48 @@
+import type { JSX } from "preact";
+import type { StoryEntry } from "../../../../core/api/history.ts";
+import type { DecisionRecord } from "../../../../core/audit.ts";
+import type { Json } from "../../../../core/json.ts";
+import { Fact } from "../inbox/hold-record.tsx";
+import { CopyButton } from "../parts/copy-button.tsx";
+import { JsonView } from "../parts/json-view.tsx";
+import { Moment } from "../parts/moment.tsx";
+import { Text } from "../parts/text.tsx";
+
+export interface DecisionFactsProps {
+  readonly entry: StoryEntry;
+  readonly isOneOfSome: boolean;
+}
+
+/** What a decision rested on, beside the arguments. */
+export function DecisionFacts({ entry: { seq, at, receivedAt, event }, isOneOfSome }: DecisionFactsProps): JSX.Element {
+  const { callId, digest, fingerprint, jti, evidence } = event as DecisionRecord;
+  return (
+    <div class="decision-facts">
+      {isOneOfSome && <h4>Entry {seq}</h4>}
+      <dl class="facts">
+        {digest !== undefined && (
+          <Fact name="Digest">
+            <Text class="code" value={digest} />
+            <CopyButton value={digest} what="digest" />
+          </Fact>
+        )}
+        <Fact name="Call">
+          <Text class="code" value={callId} />
+        </Fact>
+        {fingerprint !== undefined && (
+          <Fact name="Tool's fingerprint">
+            <Text class="code" value={fingerprint} />
+          </Fact>
+        )}
+        <Fact name="Token">{jti === "" ? "none that was valid" : <Text class="code" value={jti} />}</Fact>
+        <Fact name="Decided">
+          <Moment at={at} show="exact" />
+        </Fact>
+        <Fact name="Received">
+          <Moment at={receivedAt} show="exact" />
+        </Fact>
+      </dl>
+      {evidence !== undefined && <JsonView label="Evidence" value={evidence as unknown as Json} />}
+    </div>
+  );
+}
