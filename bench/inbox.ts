@@ -4,15 +4,13 @@
  * Run: `node bench/inbox.ts`. See README.md.
  */
 import { randomUUID } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Role } from "../src/core/index.ts";
 import { createServer } from "../src/server/create-server.ts";
 import { nameSessionCookie } from "../src/server/people/session-cookie.ts";
 import { createSecret, hashSecret } from "../src/server/secret.ts";
-import { openStore, type Store } from "../src/server/store/index.ts";
+import type { Store } from "../src/server/store/index.ts";
 import { addPlan, aHold, BOB } from "../test/store-builders.ts";
+import { createPostgresDatabase, createSqliteDatabase, POSTGRES_URL, type TestDatabase } from "../test/stores.ts";
 import { median } from "./check/measure.ts";
 
 const ROUNDS = 21;
@@ -55,6 +53,16 @@ async function fill(store: Store): Promise<void> {
   }
 }
 
+async function run(name: string, database: TestDatabase): Promise<boolean> {
+  try {
+    const store = await database.open();
+    await fill(store);
+    return await measure(name, store);
+  } finally {
+    await database.drop();
+  }
+}
+
 async function measure(name: string, store: Store): Promise<boolean> {
   const server = createServer({ store, publicUrl: PUBLIC_URL, inbox: false });
   const cookies = new Map<string, string>();
@@ -94,17 +102,7 @@ async function measure(name: string, store: Store): Promise<boolean> {
   return isGood;
 }
 
-const folder = await mkdtemp(join(tmpdir(), "intentlock-bench-"));
-const sqlite = await openStore({ sqlite: join(folder, "store.db") });
-await fill(sqlite);
-let isGood = await measure("SQLite", sqlite);
-await rm(folder, { recursive: true });
-
-const url = process.env["INTENTLOCK_TEST_DATABASE_URL"];
-if (url !== undefined) {
-  const postgres = await openStore({ postgres: url, schema: `intentlock_bench_${randomUUID().replaceAll("-", "")}` });
-  await fill(postgres);
-  isGood = (await measure("PostgreSQL", postgres)) && isGood;
-}
+let isGood = await run("SQLite", await createSqliteDatabase());
+if (POSTGRES_URL !== undefined) isGood = (await run("PostgreSQL", await createPostgresDatabase())) && isGood;
 if (!isGood) process.exitCode = 1;
 console.log(`${isGood ? "under" : "NOT under"} ${TARGET_MS} ms at the median of ${ROUNDS}`);
