@@ -2,7 +2,10 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { limitFirstPage } from "./first-page-size.ts";
 
-/** The inbox as it is served: `dist/inbox/`, after tsup has emptied `dist/`. For `vite dev`, the server answers `/v1`. */
+/** Who answers the API in development. */
+const SERVER = process.env["INTENTLOCK_URL"] ?? "http://127.0.0.1:4700";
+
+/** The inbox as it is served: `dist/inbox/`, after tsup has emptied `dist/`. */
 export default defineConfig({
   root: fileURLToPath(new URL("src/server/inbox/web", import.meta.url)),
   base: "/",
@@ -18,5 +21,6 @@ export default defineConfig({
     license: { fileName: "third-party-licenses.md" },
     reportCompressedSize: false,
   },
-  server: { proxy: { "/v1": process.env["INTENTLOCK_URL"] ?? "http://127.0.0.1:4700" } },
+  // The server takes what changes something from its own pages alone: for development, this is one.
+  server: { proxy: { "/v1": { target: SERVER, headers: { origin: SERVER } } } },
 });
