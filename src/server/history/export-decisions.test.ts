@@ -130,3 +130,32 @@ test("it is read one part at a time, as far as the client reads, and no further 
   await new Promise(setImmediate);
   expect(read).toHaveBeenCalledTimes(1);
 });
+
+test("a server that shuts down breaks it off, also in the middle of a part", async () => {
+  const args = { text: "x".repeat(600_000) };
+  await appendEvents(
+    context.store,
+    plan,
+    Array.from({ length: 5 }, () => decided({ args })),
+  );
+  const reader = (await ask(ROOT)).body!.getReader();
+  expect((await reader.read()).done).toBe(false);
+  const next = reader.read();
+  const closing = server.close();
+  await expect(next).rejects.toThrow("broken off");
+  await closing;
+});
+
+test("a database that fails breaks it off, and the client is not told why", async () => {
+  const args = { text: "x".repeat(600_000) };
+  await appendEvents(
+    context.store,
+    plan,
+    Array.from({ length: 5 }, () => decided({ args })),
+  );
+  const reader = (await ask(ROOT)).body!.getReader();
+  await reader.read();
+  vi.spyOn(context.store.auditEntries, "decisions").mockRejectedValue(new Error("secret"));
+  await expect(reader.read()).rejects.toThrow(/^The answer was broken off$/);
+  expect(context.logged.at(-1)).toContain("answer broken off");
+});
