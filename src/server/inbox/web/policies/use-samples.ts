@@ -1,0 +1,29 @@
+import { useEffect, useState } from "preact/hooks";
+import { restoreSamples, type SampleDraft } from "./sample-calls.ts";
+
+export interface Samples {
+  readonly drafts: readonly SampleDraft[];
+  change(drafts: readonly SampleDraft[]): void;
+}
+
+/** The sample calls of an agent. They may have personal data in them: they are kept in the tab, and not in the address. */
+export function useSamples(agentId: string): Samples {
+  const name = `intentlock policy samples ${agentId}`;
+  const [drafts, setDrafts] = useState(() => restoreSamples(readKept(name)));
+  useEffect(() => {
+    try {
+      sessionStorage.setItem(name, JSON.stringify(drafts));
+    } catch {
+      // Full, or not allowed: then they are on the page alone.
+    }
+  }, [name, drafts]);
+  return { drafts, change: setDrafts };
+}
+
+function readKept(name: string): string | null {
+  try {
+    return sessionStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}
