@@ -65,8 +65,9 @@ export function createGuard<const S extends PlanSource = typeof PlanSource.PLANN
   options: GuardOptions<S>,
 ): Guard<S> {
   assertOptions(options);
-  const { gate, onEvent, holdTimeoutMs, planSource: source = PlanSource.PLANNER, impls } = options;
+  const { gate, onEvent, holdTimeoutMs, planSource: source = PlanSource.PLANNER } = options;
   const parts: GuardParts = { ...options, planSource: source, toolSet: toToolSet(options) };
+  const impls = new Map(Object.entries(options.impls));
   const sessionTools = async (): Promise<SessionTool[]> => await toSessionTools(parts.toolSet, options.tools);
   /** The sessions that `start` gave, and what ends them. */
   const signals = new WeakMap<Session, { readonly signal: AbortSignal | undefined }>();

@@ -1,7 +1,7 @@
 import { parseJson } from "../core/index.ts";
 import { describeThrown } from "../session/describe-thrown.ts";
 import type { Session, SessionCall } from "../session/index.ts";
-import type { Toolset } from "./define-tool.ts";
+import type { Implementation } from "./define-tool.ts";
 
 /** A call as a model has made it. Everything in it may be an attacker's. */
 export interface GuardCall {
@@ -23,12 +23,12 @@ export interface CallResult {
 export async function executeCall(
   session: Session,
   call: GuardCall,
-  { impls, signal }: Pick<Toolset, "impls"> & { readonly signal: AbortSignal | undefined },
+  { impls, signal }: { readonly impls: ReadonlyMap<string, Implementation>; readonly signal: AbortSignal | undefined },
 ): Promise<CallResult> {
   const read = readCall(call);
   const { callId, tool } = read;
   // A session that knows the tool has it from the same toolset. No other call gets this far.
-  const run = async (args: unknown): Promise<unknown> => await impls[tool]?.(args, { callId, signal });
+  const run = async (args: unknown): Promise<unknown> => await impls.get(tool)?.(args, { callId, signal });
   const result = await session.run({ ...read, signal }, run);
   const content = typeof result.content === "string" ? result.content : JSON.stringify(result.content);
   return { callId: result.callId, content, isError: result.isError };

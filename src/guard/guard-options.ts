@@ -57,6 +57,7 @@ export type RunRequest<S extends PlanSource> = S extends typeof PlanSource.EXPLI
 const anObject = (message: string, fits: (value: object) => boolean): z.ZodType =>
   z.custom((value) => typeof value === "object" && value !== null && fits(value), message);
 const aFunction = z.custom((value) => typeof value === "function", "expected a function");
+
 /** By what the SDK looks at: what wraps a model takes one of any version. */
 function isModel(value: unknown): boolean {
   const { doGenerate, specificationVersion } = (value ?? {}) as Readonly<Record<string, unknown>>;
