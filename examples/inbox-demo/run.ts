@@ -87,6 +87,7 @@ async function ask(reason = ""): Promise<void> {
     await approveInBrowser(chromium, link);
   } catch (error) {
     console.error(error);
+    await server.remove();
     process.exit(1);
   }
 }
