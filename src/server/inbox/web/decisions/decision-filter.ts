@@ -29,8 +29,7 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/;
 
 /** What an address asks for. What it cannot mean is left out. */
 export function readFilter(query: Readonly<Record<string, string>>): ChosenFilter {
-  const get = (name: string): string | undefined =>
-    (Object.hasOwn(query, name) ? query[name]?.trim() : "") || undefined;
+  const get = (name: string): string | undefined => query[name]?.trim() || undefined;
   const [agentId, user, tool, reason] = [get("agent"), get("user"), get("tool"), get("reason")];
   const verdict = oneOf(VERDICTS, get("verdict")) as Decision["verdict"] | undefined;
   const range = oneOf(RANGES, get("range")) as Range | undefined;

@@ -88,7 +88,12 @@ function Answer({ answer, decisions, filter, onClear }: AnswerProps): JSX.Elemen
       <DecisionList decisions={decisions} />
       {error && <ErrorNote error={error} />}
       {hasMore && (
-        <LoadMore count={decisions.length} isLoading={isLoading} isManual={error !== undefined} onMore={loadMore} />
+        <LoadMore
+          count={decisions.length}
+          isLoading={isLoading}
+          isManual={error !== undefined}
+          onMore={() => loadMore()}
+        />
       )}
     </div>
   );

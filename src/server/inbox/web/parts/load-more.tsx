@@ -28,7 +28,7 @@ export function LoadMore({ count, isLoading, isManual = false, onMore }: LoadMor
   }, [count, isManual]);
   return (
     <div ref={end} class="load-more">
-      <Button kind="quiet" busy={isLoading} onClick={onMore}>
+      <Button kind="quiet" busy={isLoading} onClick={() => onMore()}>
         Load more
       </Button>
     </div>

@@ -11,6 +11,8 @@ export interface MomentProps {
 }
 
 export function Moment({ at, show = "both" }: MomentProps): JSX.Element {
+  // Clients tell times, too: one that is none must not take the page away.
+  if (Number.isNaN(new Date(at).getTime())) return <span class="moment">no such time ({String(at)})</span>;
   const exact = printMoment(at);
   return (
     <time class="moment" dateTime={new Date(at).toISOString()} title={exact}>

@@ -14,7 +14,8 @@ export interface Parts<Answer extends Part> {
   readonly isLoading: boolean;
   readonly error: ApiError | undefined;
   readonly hasMore: boolean;
-  loadMore(): void;
+  /** As many parts more, if there are so many; one unless told. */
+  loadMore(count?: number): void;
   /** Loads as many parts as there are, as they are now. */
   reload(): void;
 }
@@ -70,8 +71,8 @@ export function useParts<Answer extends Part>({ key, load }: PartsSetup<Answer>)
     isLoading,
     error: state.error,
     hasMore,
-    loadMore: () => {
-      if (hasMore && !isLoading && state.key === key) void ask(parts, parts.length + 1);
+    loadMore: (count = 1) => {
+      if (hasMore && !isLoading && state.key === key) void ask(parts, parts.length + count);
     },
     reload: () => void ask([], Math.max(1, parts.length)),
   };

@@ -73,6 +73,24 @@ describe("entries that belong together", () => {
         [2, 3, 4, "h2"],
       ],
     ],
+    [
+      "an approval of the first of them",
+      [held, asked(0), held, asked(2, "h2"), aDecision(approvedBy("h1"))],
+      [],
+      [
+        [0, 1, 4],
+        [2, 3],
+      ],
+    ],
+    [
+      "two holds of the same action of which no entry tells",
+      [held, held],
+      [aHold(), aHold({ holdId: "h2" })],
+      [
+        [0, "h1"],
+        [1, "h2"],
+      ],
+    ],
     ["the hold of a plan", [SIGNED], [aHold({ kind: "plan", holdId: "p" })], [["p"], [0]]],
   ])("%s", (_name, events, holds, chapters) => {
     expect(group(events, holds)).toEqual({ chapters, loose: [] });

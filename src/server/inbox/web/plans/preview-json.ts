@@ -8,14 +8,11 @@ const MAX_DEPTH = 3;
 
 /** The beginning of a JSON value in one line, however much it is. */
 export function previewJson(value: Json): string {
-  const text = preview(value, 0);
-  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
+  return cut(preview(value, 0), MAX_CHARACTERS);
 }
 
 function preview(value: Json, depth: number): string {
-  if (typeof value === "string") {
-    return JSON.stringify(value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT).toWellFormed()}…` : value);
-  }
+  if (typeof value === "string") return JSON.stringify(cut(value, MAX_TEXT));
   if (typeof value !== "object" || value === null) return String(value);
   if (Array.isArray(value)) {
     return `[${depth < MAX_DEPTH ? join(value.slice(0, MAX_ENTRIES + 1).map((one) => preview(one, depth + 1))) : "…"}]`;
@@ -28,4 +25,9 @@ function preview(value: Json, depth: number): string {
 function join(parts: readonly string[]): string {
   const shown = parts.slice(0, MAX_ENTRIES);
   return [...shown, ...(parts.length > shown.length ? ["…"] : [])].join(", ");
+}
+
+/** Never half a character. */
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, "")}…` : text;
 }

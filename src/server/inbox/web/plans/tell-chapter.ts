@@ -19,6 +19,8 @@ export function tellChapter({ entries, holds }: Chapter): readonly Line[] {
   };
   const isApproved = (hold: InboxItem): boolean =>
     entries.some(({ event }) => event.type === "approval" && event.holdId === hold.holdId);
+  const isAsked = (hold: InboxItem): boolean =>
+    entries.some(({ event }) => event.type === "hold" && event.holdId === hold.holdId);
   const tellHold = (hold: InboxItem): readonly Line[] =>
     hold.status === "pending" || isApproved(hold) ? [] : [{ kind: "fate", hold }];
   const lines = entries.flatMap((entry): readonly Line[] => {
@@ -30,10 +32,9 @@ export function tellChapter({ entries, holds }: Chapter): readonly Line[] {
     if (event.type === "approval") {
       return [{ kind: "entry", entry, hold: holds.find(({ holdId }) => holdId === event.holdId) }];
     }
-    const isToldLater = entries.some((one) => one.event.type === "hold" && one.seq > entry.seq);
-    if (event.type !== "decision" || event.verdict !== "hold" || isToldLater) return [{ kind: "entry", entry }];
     const [hold] = left;
-    if (!hold) return [{ kind: "entry", entry }];
+    if (event.type !== "decision" || event.verdict !== "hold" || !hold || isAsked(hold))
+      return [{ kind: "entry", entry }];
     left.delete(hold);
     return [{ kind: "entry", entry }, { kind: "asked", hold }, ...tellHold(hold)];
   });

@@ -24,7 +24,7 @@ export function Timeline({ story, entries, holds, wanted }: TimelineProps): JSX.
   // Those of decisions that are not loaded yet come with them.
   const shown = hasMore ? chapters : [...chapters, ...looseHolds.map((hold) => ({ entries: [], holds: [hold] }))];
   if (shown.length === 0) return <p class="quiet">Nothing is on record yet.</p>;
-  const isMissing = wanted !== undefined && !hasMore && entries.every(({ seq }) => seq !== wanted);
+  const isMissing = wanted !== undefined && wanted >= (story.parts.at(-1)?.plan.seq ?? 0);
   return (
     <>
       {isMissing && (
@@ -43,7 +43,7 @@ export function Timeline({ story, entries, holds, wanted }: TimelineProps): JSX.
         })}
       </ol>
       {error && <ErrorNote error={error} />}
-      {hasMore && <LoadMore count={entries.length} isLoading={isLoading} isManual onMore={loadMore} />}
+      {hasMore && <LoadMore count={entries.length} isLoading={isLoading} isManual onMore={() => loadMore()} />}
     </>
   );
 }

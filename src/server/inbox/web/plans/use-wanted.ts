@@ -17,6 +17,8 @@ export function useWanted(story: Parts<StoryAnswer>, entries: readonly StoryEntr
   const [wanted, setWanted] = useState(() => readWanted(location.hash));
   const isThere = wanted !== undefined && entries.some(({ seq }) => seq === wanted);
   const { hasMore, isLoading, error } = story;
+  // Of the entry that there is not yet.
+  const seq = story.parts.at(-1)?.plan.seq ?? 0;
   useEffect(() => {
     // The router changes the address of a link by itself, without an event of the browser's.
     const read = (): void => setWanted(readWanted(location.hash));
@@ -31,7 +33,9 @@ export function useWanted(story: Parts<StoryAnswer>, entries: readonly StoryEntr
     };
   }, []);
   useEffect(() => {
-    if (wanted !== undefined && !isThere && hasMore && !isLoading && !error) story.loadMore();
+    if (wanted === undefined || isThere || wanted >= seq || !hasMore || isLoading || error) return;
+    // All that it takes at once: a story that is drawn anew for each part takes its time.
+    story.loadMore(Math.ceil(((wanted + 1 - entries.length) / Math.max(1, entries.length)) * story.parts.length));
   }, [wanted, isThere, hasMore, isLoading, error]);
   useEffect(() => {
     if (!isThere) return;
