@@ -83,7 +83,7 @@ export function copyJson(value: unknown, maxBytes: number = MAX_JSON_BYTES): Jso
   // The way that calls through a gate take: their arguments are frozen.
   const known = Frozen.seenOf(value);
   if (known && known.most <= maxBytes) return value as Json;
-  return copySized(value, { maxBytes, omitUndefined: false }).copy;
+  return copySized(value, { maxBytes, omitUndefined: false, ordered: false }).copy;
 }
 
 /** {@link copyJson}, and whether `JSON.stringify` prints it as RFC 8785 wants it. @throws JsonProblem as there */
@@ -145,11 +145,13 @@ interface Size extends CopyOptions {
 interface CopyOptions {
   readonly maxBytes: number;
   readonly omitUndefined: boolean;
+  /** Whether the order of keys is looked at. */
+  readonly ordered?: boolean;
 }
 
 /** What was frozen before is its own copy, but not below every limit. */
-function copySized(value: unknown, { maxBytes, omitUndefined }: CopyOptions): JsonCopy {
-  const { most = 0, sorted = true } = Frozen.seenOf(value) ?? {};
+function copySized(value: unknown, { maxBytes, omitUndefined, ordered = true }: CopyOptions): JsonCopy {
+  const { most = 0, sorted = ordered } = Frozen.seenOf(value) ?? {};
   const size: Size = { least: 0, most, sorted, maxBytes, omitUndefined };
   try {
     const copy = most > 0 ? (value as Json) : copyValue(value, 1, size);
@@ -216,7 +218,7 @@ function copyObject(value: object, depth: number, size: Size): Json {
   try {
     for (const key of keys) {
       // Keys that are numbers stand first in the copy, wherever a proxy says that they stand.
-      if (key < current || isDigit(key.charCodeAt(0))) size.sorted = false;
+      if (size.sorted && (key < current || isDigit(key.charCodeAt(0)))) size.sorted = false;
       current = key;
       const given = (value as Record<string, unknown>)[key];
       if (given === undefined && size.omitUndefined) continue;
