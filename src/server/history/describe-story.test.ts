@@ -156,6 +156,17 @@ describe("a long story", () => {
     for (const part of parts) expect(JSON.stringify(part).length).toBeLessThan(9_000_000);
   });
 
+  test("goes on behind an entry that is too long for any part", async () => {
+    const plan = await addPlan(context.store);
+    const token = "x".repeat(5_000_000);
+    await appendEvents(context.store, plan, [
+      { type: "refresh", token },
+      { type: "refresh", token },
+    ]);
+    const parts = await tellAll(plan.id);
+    expect(parts.map(({ entries }) => entries.map(({ seq }) => seq))).toEqual([[0], [1], [2]]);
+  });
+
   test.each(["x", "", "1", "1.", "-1.0", "1.1.1", "9999999999999999.1"])("does not go on after %j", async (after) => {
     const { id } = await addPlan(context.store);
     await expect(tell(id, { after })).rejects.toMatchObject({ code: "invalid_request" });

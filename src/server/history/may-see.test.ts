@@ -30,6 +30,7 @@ const STORY: [string, string, readonly Role[], Partial<NewHold> | undefined, boo
   ["a stranger", EVE, ["member"], undefined, false],
   ["a stranger, of a plan with a hold", EVE, ["member"], {}, false],
   ["a person whose address begins with theirs", `${ALICE}.example`, ["member"], undefined, false],
+  ["a person whose address theirs begins with", ALICE.slice(0, -1), ["member"], undefined, false],
   ["a person whose address ends with theirs", `x${ALICE}`, ["member"], undefined, false],
   ["an approver without a hold", CAROL, ["approver"], undefined, false],
   ["an approver with a hold that is for them", CAROL, ["approver"], {}, true],
