@@ -4,7 +4,7 @@ import type { AgentSettings } from "../src/core/api/index.ts";
 import { fingerprintTool, type Policy, type PolicyRule, type Role, signApprovalToken } from "../src/core/index.ts";
 import { createServer, type IntentlockServer, type ServerOptions } from "../src/server/create-server.ts";
 import { createSecret, hashSecret } from "../src/server/secret.ts";
-import { openStore, type Store } from "../src/server/store/index.ts";
+import { type NewApiKey, openStore, type Store } from "../src/server/store/index.ts";
 import { ALICE, aPolicy, aRule } from "./builders.ts";
 import { TestClock } from "./clock.ts";
 import { BOB } from "./store-builders.ts";
@@ -55,6 +55,7 @@ export interface ServerSetup {
   readonly people?: Readonly<Record<string, { readonly roles?: readonly Role[]; readonly groups?: readonly string[] }>>;
   /** Of the agent's key. */
   readonly owner?: string;
+  readonly keyName?: string;
   readonly mayActFor?: readonly string[] | null;
   readonly log?: Logger;
   readonly rateLimits?: ServerOptions["rateLimits"];
@@ -106,27 +107,27 @@ export async function addServerPeople(
 
 /** One more agent, with a key and a policy of its own. */
 export async function anAgent(store: Store, setup: ServerSetup & { readonly name?: string } = {}): Promise<TestAgent> {
-  const { settings = {}, policy = aPolicy(), owner = ROOT, mayActFor = null } = setup;
+  const { settings = {}, policy = aPolicy(), owner = ROOT, mayActFor = null, keyName } = setup;
   const createdAt = (setup.clock ?? new TestClock()).now();
   const agentId = randomUUID();
   const name = setup.name ?? `agent ${agentId}`;
   await store.agents.create({ id: agentId, name, settings, createdAt });
   const text = typeof policy === "string" ? policy : JSON.stringify(policy);
   await store.policies.push({ agentId, text, createdAt, createdBy: ROOT, comment: null });
-  return { agentId, name, ...(await aKey(store, agentId, { owner, mayActFor, createdAt })) };
+  return { agentId, name, ...(await aKey(store, agentId, { owner, mayActFor, createdAt, name: keyName })) };
 }
 
 /** One more key of an agent. */
 export async function aKey(
   store: Store,
   agentId: string,
-  options: { readonly owner?: string; readonly mayActFor?: readonly string[] | null; readonly createdAt?: number } = {},
+  options: Partial<Pick<NewApiKey, "owner" | "mayActFor" | "createdAt">> & { readonly name?: string | undefined } = {},
 ): Promise<{ readonly apiKey: string; readonly keyId: string }> {
-  const { owner = ROOT, mayActFor = null, createdAt = new TestClock().now() } = options;
+  const { owner = ROOT, mayActFor = null, createdAt = new TestClock().now(), name = null } = options;
   const apiKey = createSecret("ilk_");
   const keyId = randomUUID();
-  const key = { id: keyId, agentId, hash: hashSecret(apiKey), prefix: apiKey.slice(0, 8), owner, mayActFor, createdAt };
-  await store.apiKeys.create(key);
+  const secret = { hash: hashSecret(apiKey), prefix: apiKey.slice(0, 8) };
+  await store.apiKeys.create({ id: keyId, agentId, ...secret, owner, mayActFor, createdAt, name });
   return { apiKey, keyId };
 }
 

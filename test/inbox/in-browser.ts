@@ -18,7 +18,7 @@ export interface Desk {
 export function describeInBrowser(name: string, define: (desk: Desk) => void): void {
   const path = findChromium();
   if (!path) console.warn(`Skipped in a browser: ${name}. There is no Chromium; Debian's package is chromium.`);
-  describe.skipIf(!path)(name, () => {
+  describe.skipIf(!path)(name, { timeout: 180_000 }, () => {
     let browser: Browser;
     let inbox: URL;
     beforeAll(async () => {

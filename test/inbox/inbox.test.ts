@@ -2,7 +2,7 @@ import type { Locator, Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { ALICE } from "../builders.ts";
 import { CAROL } from "../people.ts";
-import { addServerPeople, aHoldPolicy, aKey } from "../servers.ts";
+import { addServerPeople, aHoldPolicy, aKey, toolFingerprint } from "../servers.ts";
 import { BOB } from "../store-builders.ts";
 import { createPostgresDatabase, POSTGRES_URL } from "../stores.ts";
 import { describeInBrowser } from "./in-browser.ts";
@@ -199,6 +199,33 @@ describeInBrowser("the inbox", ({ startServer, openAs }) => {
       .getByText(/API key of yours/)
       .waitFor();
     expect(await server.store.holds.get(holdId)).toMatchObject({ status: "pending" });
+  });
+
+  test("shows a whole plan that waits, before anything of it can run", async () => {
+    const server = await startServer();
+    const page = await openAs(server, BOB);
+    const task = { instruction: "Tidy up the tracker" };
+    const steps = [{ tool: "close_issue", args: { label: { eq: "stale" } }, maxCalls: 30 }, { tool: "post_comment" }];
+    const tools = Object.fromEntries(steps.map(({ tool }) => [tool, toolFingerprint(tool)]));
+    const request = { user: ALICE, task, plan: { goal: "Close what is stale", steps }, tools, approvePlan: true };
+    const signed = server.gate.sign(request);
+    await theHold(page).getByRole("heading", { name: "A whole plan" }).waitFor();
+    for (const words of ["Tidy up the tracker", "Close what is stale", "close_issue", '"stale"', "post_comment"]) {
+      expect(await read(theHold(page))).toContain(words);
+    }
+    await theHold(page).getByRole("button", { name: "Approve" }).click();
+    await page.getByRole("dialog", { name: "Approve this plan?" }).getByRole("button", { name: "Approve" }).click();
+    expect((await signed).plan.goal).toBe("Close what is stale");
+
+    const refused = expect(server.gate.sign(request)).rejects.toThrow(/stale ones are kept/);
+    await theRows(page).nth(1).click();
+    await theHold(page).getByRole("button", { name: "Reject" }).click();
+    await page
+      .getByRole("dialog")
+      .getByRole("textbox", { name: /Comment/ })
+      .fill("stale ones are kept");
+    await page.getByRole("dialog").getByRole("button", { name: "Reject" }).click();
+    await refused;
   });
 
   test("is a phone's, too: by touch, without scrolling sideways", async () => {

@@ -15,8 +15,12 @@ export interface PageSetup {
 export async function launchBrowser(executablePath: string): Promise<Browser> {
   return await chromium.launch({
     executablePath,
-    // Tests run as root in containers, whose /dev/shm is small.
-    args: ["--no-sandbox", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"],
+    args: [
+      // Tests run as root in containers, whose /dev/shm is small.
+      "--no-sandbox",
+      "--disable-dev-shm-usage",
+      "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    ],
   });
 }
 
@@ -45,6 +49,8 @@ export async function openPage(browser: Browser, setup: PageSetup = {}): Promise
     if (protocol.startsWith("http") && hostname !== "127.0.0.1") troubles.push(`leaves: ${request.url()}`);
   });
   page.on("dialog", (dialog) => {
+    // A page may ask whether one wants to leave what was written.
+    if (dialog.type() === "beforeunload") return void dialog.accept();
     troubles.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
