@@ -1,6 +1,6 @@
 import { endpoints, type SignedPlanAnswer } from "../../core/api/index.ts";
 import { IntentlockError, type PublicKey, parsePlan } from "../../core/index.ts";
-import type { SignRequest } from "../gate.ts";
+import type { HoldResolution, SignRequest } from "../gate.ts";
 import { toUser } from "../people.ts";
 import { awaitHold } from "./await-hold.ts";
 import { toGateError } from "./gate-error.ts";
@@ -40,7 +40,7 @@ export async function signPlan(
     const answer = await clock.learn(() => client.ask(endpoints.signPlan, { body, signal }), listener);
     if (!("status" in answer)) return answer;
     const resolution = await awaitHold(client, answer.holdId, { signal, timeoutMs: planTimeoutMs });
-    if (resolution.status !== "approved") throw notApproved(resolution.status);
+    if (resolution.status !== "approved") throw notApproved(resolution);
     return await refreshPlan({ client, clock }, answer.planId, request);
   } catch (error) {
     signal?.throwIfAborted();
@@ -63,13 +63,15 @@ export async function refreshPlan(
   }
 }
 
-function notApproved(status: "rejected" | "timeout" | "blocked"): IntentlockError {
+/** With what the person wrote, who was told that it would be read. */
+function notApproved(resolution: Exclude<HoldResolution, { status: "approved" }>): IntentlockError {
   const words = {
     rejected: "A person looked at the plan and said no",
     timeout: "Nobody approved the plan in time",
     blocked: "Nobody could be asked about the plan",
   };
-  return new IntentlockError("ERR_PLAN_REJECTED", words[status]);
+  const comment = resolution.status === "rejected" && resolution.comment ? `: ${resolution.comment}` : "";
+  return new IntentlockError("ERR_PLAN_REJECTED", `${words[resolution.status]}${comment}`);
 }
 
 function copyTask({ instruction, material, earlier }: SignRequest["task"]): SignRequest["task"] {
