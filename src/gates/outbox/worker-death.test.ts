@@ -35,9 +35,25 @@ test("a worker that fails does so too", async () => {
   });
   worker.emit("error", new Error("out of memory"));
   await waiting;
+  // What it says afterwards is not listened to.
+  worker.emit("message", { replies: [true], tookMs: 1, waiting: 1 });
   await expect(outbox.append(new Chain("plan-1").decisions(1))).rejects.toMatchObject({
     code: "ERR_AUDIT_WRITE",
     cause: expect.objectContaining({ message: "out of memory" }),
   });
+  await worker.terminate();
+});
+
+test("a request that cannot be sent fails what waits with it, and nothing is answered for something else", async () => {
+  const { outbox, worker } = await anOutboxWithWorker(50);
+  const before = outbox.append(new Chain("plan-1").decisions(1));
+  const base = { planId: "plan-2", seq: () => 0, prev: null } as never;
+  const results = await Promise.allSettled([
+    outbox.begin({ planId: "plan-2", upload: true, base }),
+    outbox.append(new Chain("plan-3").decisions(1)),
+    before,
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  await expect(outbox.append(new Chain("plan-4").decisions(1))).rejects.toMatchObject({ code: "ERR_AUDIT_WRITE" });
   await worker.terminate();
 });

@@ -85,7 +85,13 @@ export class WorkerLink {
   #send(): void {
     const requests = this.#unsent;
     this.#unsent = [];
-    if (requests.length > 0 && !this.#gone) this.#worker.postMessage(requests);
+    if (requests.length === 0 || this.#gone) return;
+    try {
+      this.#worker.postMessage(requests);
+    } catch (error) {
+      // Replies have no other number than their place: after a request that cannot be sent none would be the right one.
+      this.#fail(workerDied(error));
+    }
   }
 
   #untilOpen(): Promise<void> {
@@ -118,6 +124,8 @@ export class WorkerLink {
   }
 
   #receive({ replies, tookMs, waiting }: Group): void {
+    // Who asked was told that nothing is known of it.
+    if (this.#gone) return;
     this.#tookMs = tookMs;
     const answered = this.#pending.splice(0, replies.length);
     for (const [index, reply] of replies.entries()) {
