@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useId } from "preact/hooks";
+import { useEffect, useId } from "preact/hooks";
 import type { DecideHoldBody, InboxItem, OpenedHoldAnswer } from "../../../../core/api/holds.ts";
 import { type ApiError, asApiError } from "../api.ts";
 import { Button } from "../parts/button.tsx";
@@ -35,6 +35,10 @@ export function DecisionDialog(props: DecisionDialogProps): JSX.Element {
   const error = useSignal<ApiError | undefined>(undefined);
   const id = useId();
   const isApproval = decision === "approve";
+  useEffect(() => {
+    // The button that had the focus can have it no more; a comment that is being written keeps it.
+    if (isOver && !document.activeElement?.matches("textarea")) focusCancel();
+  }, [isOver]);
   const decide = async (): Promise<void> => {
     if (isBusy.value || isOver) return;
     isBusy.value = true;
@@ -57,7 +61,9 @@ export function DecisionDialog(props: DecisionDialogProps): JSX.Element {
       onSubmit={() => void decide()}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button data-cancel onClick={onClose}>
+            Cancel
+          </Button>
           <Button
             type="submit"
             kind={isApproval ? "primary" : "danger"}
@@ -94,6 +100,10 @@ export function DecisionDialog(props: DecisionDialogProps): JSX.Element {
       </div>
     </Dialog>
   );
+}
+
+function focusCancel(): void {
+  document.querySelector<HTMLElement>("dialog[open] [data-cancel]")?.focus();
 }
 
 function Summary({ item: { tool, agentName, user, digest } }: { readonly item: InboxItem }): JSX.Element {

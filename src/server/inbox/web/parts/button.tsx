@@ -4,7 +4,7 @@ import { Icon, type IconName } from "./icon.tsx";
 export interface ButtonProps extends Omit<ButtonHTMLAttributes, "icon"> {
   readonly kind?: "plain" | "primary" | "danger" | "quiet";
   readonly icon?: IconName;
-  /** Something is under way: the button waits, and says so. */
+  /** Something is under way: the button does nothing, says so, and keeps the focus, which a disabled one would lose. */
   readonly busy?: boolean;
   /** The key that does the same. */
   readonly shortcut?: string;
@@ -16,7 +16,7 @@ export function Button({
   icon,
   busy = false,
   shortcut,
-  disabled,
+  onClick,
   children,
   class: name = "",
   ...rest
@@ -26,8 +26,9 @@ export function Button({
       type="button"
       {...rest}
       class={`button button-${kind} ${name}`}
-      disabled={busy || disabled === true}
       aria-busy={busy}
+      aria-disabled={busy || undefined}
+      onClick={(event) => (busy ? event.preventDefault() : onClick?.call(event.currentTarget, event))}
       {...(shortcut !== undefined && { "aria-keyshortcuts": shortcut })}
     >
       {busy ? <span class="spinner" /> : icon && <Icon name={icon} />}
