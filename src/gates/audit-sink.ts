@@ -7,7 +7,7 @@ export interface AuditSink {
    * entries are about do not run; the same numbers come again with the next attempt.
    *
    * @param head the end of the plan's chain with these entries, for sinks that check it
-   * @param texts each entry as JSON, as it was hashed, for sinks that store text
+   * @param texts the JSON text of each entry, for sinks that store it
    */
   append(entries: readonly AuditEntry[], head?: ChainHead, texts?: readonly string[]): void | Promise<void>;
   close?(): void | Promise<void>;

@@ -21,7 +21,8 @@ export class WorkerLink {
   #pending: Pending[] = [];
   #unsent: Request[] = [];
   #unsentSince = 0;
-  #tookMs = 0;
+  /** How long the last group took; a guess before the first. */
+  #tookMs = 1;
   #gone: IntentlockError | undefined;
 
   private constructor(worker: Worker) {
