@@ -17,6 +17,7 @@ export default defineConfig({
     // Nothing is measured here: what is slow on a busy machine is not wrong.
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 15_000 } },
     typecheck: { enabled: true, include: ["src/**/*.test-d.ts", "test/**/*.test-d.ts"] },
   },
 });

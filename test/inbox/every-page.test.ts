@@ -20,18 +20,26 @@ interface View {
   readonly path: (week: Week) => string;
   /** Does something first, or waits for what comes late. */
   readonly prepare?: (page: Page) => Promise<void>;
-  /** Pictures beside the one of a wide page in light. */
-  readonly also?: readonly ("dark" | "phone")[];
+  /** Which pictures are wanted: of a wide page in light unless told. */
+  readonly pictures?: readonly Picture[];
 }
 
+type Picture = "light" | "dark" | "phone";
+
 const VIEWS: readonly View[] = [
-  { name: "inbox", email: BOB, path: () => "/", prepare: waitForHold, also: ["dark", "phone"] },
+  { name: "inbox", email: BOB, path: () => "/", prepare: waitForHold, pictures: ["light", "dark", "phone"] },
   { name: "decisions", email: ROOT, path: () => "/decisions" },
   { name: "story", email: ROOT, path: ({ approvedPlan }) => `/plans/${approvedPlan}` },
-  { name: "overview", email: ROOT, path: () => "/overview?hours=168", prepare: waitForPlot, also: ["dark"] },
-  { name: "policies", email: ROOT, path: () => "/policies" },
+  {
+    name: "overview",
+    email: ROOT,
+    path: () => "/overview?hours=168",
+    prepare: waitForPlot,
+    pictures: ["light", "dark"],
+  },
+  { name: "policies", email: ROOT, path: () => "/policies", pictures: [] },
   { name: "policy", email: ROOT, path: ({ invoices }) => `/policies/${invoices.agentId}`, prepare: changePolicy },
-  { name: "agents", email: ROOT, path: () => "/agents" },
+  { name: "agents", email: ROOT, path: () => "/agents", pictures: [] },
   { name: "agent", email: ROOT, path: ({ support }) => `/agents?agent=${support.agentId}` },
   { name: "people", email: ROOT, path: () => "/people" },
 ];
@@ -110,25 +118,24 @@ describeInBrowser("every page", ({ startServer, openAs }) => {
     const week = await liveAWeek(store);
     const server = await startServer({ store, agent: week.support });
     await holdSome(server, week);
+    const picture = whichPicture({ width, colorScheme });
     const pages = new Map<string, Page>();
-    for (const { name, email, path, prepare, also = [] } of VIEWS) {
+    for (const { name, email, path: pathOf, prepare, pictures = ["light"] } of VIEWS) {
       const page = pages.get(email) ?? (await openAs(server, email, { width, colorScheme }));
       pages.set(email, page);
-      await page.goto(`${server.url}${path(week)}`);
+      await page.goto(`${server.url}${pathOf(week)}`);
       await settle(page);
       await prepare?.(page);
       expect.soft(await findBarriers(page), name).toEqual([]);
       const [content, window] = await page.evaluate(() => [document.scrollingElement!.scrollWidth, innerWidth]);
       expect.soft(content, name).toBeLessThanOrEqual(window!);
-      const picture = namePicture(name, also, { width, colorScheme });
-      if (FOLDER && picture) await page.screenshot({ path: join(FOLDER, picture), animations: "disabled" });
+      if (!FOLDER || !pictures.includes(picture)) continue;
+      const path = join(FOLDER, `${name}${picture === "light" ? "" : `-${picture}`}.png`);
+      await page.screenshot({ path, animations: "disabled" });
     }
   });
 });
 
-/** Undefined for what is not wanted in the documentation. */
-function namePicture(name: string, also: readonly string[], { width, colorScheme }: Look): string | undefined {
-  if (width < 600) return also.includes("phone") ? `${name}-phone.png` : undefined;
-  if (colorScheme === "light") return `${name}.png`;
-  return also.includes("dark") ? `${name}-dark.png` : undefined;
+function whichPicture({ width, colorScheme }: Look): Picture {
+  return width < 600 ? "phone" : colorScheme;
 }
