@@ -1,4 +1,5 @@
 import type { Json } from "../../../../core/json.ts";
+import { cutText } from "../parts/cut-text.ts";
 
 /** As much of it as a row has place for, and of each text in it. */
 const MAX_CHARACTERS = 200;
@@ -27,7 +28,6 @@ function join(parts: readonly string[]): string {
   return [...shown, ...(parts.length > shown.length ? ["…"] : [])].join(", ");
 }
 
-/** Never half a character. */
 function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, "")}…` : text;
+  return text.length > length ? `${cutText(text, 0, length)}…` : text;
 }

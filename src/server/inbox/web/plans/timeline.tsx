@@ -17,6 +17,9 @@ export interface TimelineProps {
   readonly wanted: number | undefined;
 }
 
+/** From so many chapters on, those out of sight are left undrawn. */
+const LONG = 100;
+
 /** What happened, in order, with what belongs together in one place. */
 export function Timeline({ story, entries, holds, wanted }: TimelineProps): JSX.Element {
   const { hasMore, isLoading, error, loadMore } = story;
@@ -32,7 +35,7 @@ export function Timeline({ story, entries, holds, wanted }: TimelineProps): JSX.
           Entry {wanted} is not on record.
         </p>
       )}
-      <ol class="timeline">
+      <ol class={shown.length > LONG ? "timeline timeline-long" : "timeline"}>
         {shown.map((chapter) => {
           const isWanted = chapter.entries.some(({ seq }) => seq === wanted);
           return (
