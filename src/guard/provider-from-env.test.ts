@@ -78,7 +78,7 @@ describe("what is sent", () => {
     [
       "OpenAI's stand-in",
       { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: OLLAMA },
-      `${OLLAMA}/responses`,
+      `${OLLAMA}/chat/completions`,
       "authorization",
       `Bearer ${KEY}`,
     ],

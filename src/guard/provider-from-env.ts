@@ -37,7 +37,11 @@ const PROVIDERS: ReadonlyMap<string, KnownProvider> = new Map([
       keyVariable: "OPENAI_API_KEY",
       urlVariable: "OPENAI_BASE_URL",
       defaultModel: "gpt-5",
-      open: async (settings) => (await load("@ai-sdk/openai", "^4", import("@ai-sdk/openai"))).createOpenAI(settings),
+      open: async (settings) => {
+        const openai = (await load("@ai-sdk/openai", "^4", import("@ai-sdk/openai"))).createOpenAI(settings);
+        // What stands in for OpenAI may not know its newer API.
+        return settings.baseURL === undefined ? openai : openai.chat;
+      },
     },
   ],
   [
