@@ -121,7 +121,7 @@ export class CallDecider {
 
   /** Why a call may not go on that was allowed before; undefined if it may. */
   blockIfAborted(call: PendingCall): { readonly decision: BlockDecision; readonly args?: undefined } | undefined {
-    return this.#isAborted(call) ? { decision: this.#block(call, ABORTED) } : undefined;
+    return this.isAborted(call) ? { decision: this.#block(call, ABORTED) } : undefined;
   }
 
   async #decide(call: PendingCall): Promise<Admission> {
@@ -132,7 +132,7 @@ export class CallDecider {
       if ("holdId" in answer) return { decision, hold: answer };
       decision = answer;
     }
-    if (decision.verdict === "allow" && this.#isAborted(call)) {
+    if (decision.verdict === "allow" && this.isAborted(call)) {
       await this.settle(decision, "aborted");
       decision = this.#block(gateCall, ABORTED);
     }
@@ -141,7 +141,7 @@ export class CallDecider {
   }
 
   #prepare(call: PendingCall): GateCall | Promise<GateCall> {
-    return prepareCall(call, this.#parts, this.#isAborted(call));
+    return prepareCall(call, this.#parts, this.isAborted(call));
   }
 
   async #ask(method: "check" | "peek", call: GateCall): Promise<Decision> {
@@ -158,13 +158,13 @@ export class CallDecider {
 
   async #resolveHold(hold: HoldDecision, call: GateCall, pending: PendingCall): Promise<Decision | PendingHold> {
     // Before anybody is asked in vain.
-    if (this.#isAborted(pending)) return this.#block(call, ABORTED);
+    if (this.isAborted(pending)) return this.#block(call, ABORTED);
     this.#tellHold("hold", hold);
     let resolution: HoldResolution | OpenedHold;
     try {
       resolution = await (this.#parts.onHold === "suspend" ? this.#askPerson(hold) : this.#awaitPerson(hold, pending));
     } catch (cause) {
-      if (this.#isAborted(pending)) return this.#block(call, ABORTED);
+      if (this.isAborted(pending)) return this.#block(call, ABORTED);
       this.#tellError("The wait for a person failed", cause);
       return this.#failClosed(call);
     }
@@ -211,7 +211,8 @@ export class CallDecider {
     return opened ?? { status: "blocked", reason: "hold_requires_server", detail };
   }
 
-  #isAborted(call: PendingCall): boolean {
+  /** Nothing of the call's run may start any more. */
+  isAborted(call: PendingCall): boolean {
     return this.#parts.signal?.aborted === true || call.signal?.aborted === true;
   }
 

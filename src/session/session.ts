@@ -1,6 +1,7 @@
 import type { BlockDecision, Decision, JsonObject, OutcomeStatus, Plan } from "../core/index.ts";
 import { freezeArgs } from "../core/json.ts";
 import { blockDecision } from "../core/verdict.ts";
+import { AdmittedCall } from "./admitted-call.ts";
 import {
   type Admission,
   CallDecider,
@@ -11,7 +12,9 @@ import {
   type SessionParts,
 } from "./call-decider.ts";
 import { describeThrown } from "./describe-thrown.ts";
+import { readTokenClaims, type TokenClaims } from "./plan-token-claims.ts";
 import { isTwin, RepeatableCalls, type SuspendedCall } from "./repeatable-calls.ts";
+import type { SessionTool } from "./session-tool.ts";
 
 /** The tool itself. It gets what was checked: strict JSON, frozen. */
 export type ToolImplementation<T> = (args: JsonObject) => T;
@@ -62,6 +65,9 @@ export class Session {
   readonly #decider: CallDecider;
   readonly #inFlight = new Map<string, InFlight>();
   readonly #repeatable = new RepeatableCalls();
+  /** Allowed, to be run by others, and not settled yet. */
+  readonly #admitted = new Set<AdmittedCall>();
+  #user: TokenClaims | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
@@ -85,6 +91,17 @@ export class Session {
   /** The names of the tools that the session began with. */
   get toolNames(): readonly string[] {
     return [...this.#parts.tools.keys()];
+  }
+
+  /** A tool that the session began with. */
+  tool(name: string): SessionTool | undefined {
+    return this.#parts.tools.get(name);
+  }
+
+  /** E-mail of the person whose plan it is; undefined if the gate's token does not say. */
+  get user(): string | undefined {
+    this.#user ??= readTokenClaims(this.#parts.signed.token);
+    return this.#user.user;
   }
 
   /**
@@ -147,6 +164,33 @@ export class Session {
     }
   }
 
+  /**
+   * {@link run} for a tool that somebody else runs: decides, and gives the call to claim and settle, or why it may not run.
+   * Until it is settled it is in flight. Never rejects.
+   */
+  async admit(call: SessionCall): Promise<AdmittedCall | ErrorResult> {
+    const entry: InFlight = { call: this.#read(call) };
+    const leave = this.#enter(entry);
+    const admission = await this.#decide(entry.call);
+    if (!admission.args) {
+      leave();
+      return refused(entry.call.callId, admission);
+    }
+    const { decision, args } = admission;
+    const admitted: AdmittedCall = new AdmittedCall({
+      decision,
+      args,
+      isOver: () => this.#closing !== undefined || this.#decider.isAborted(entry.call),
+      settle: async (status, durationMs) => {
+        leave();
+        this.#admitted.delete(admitted);
+        await this.#decider.settle(decision, status, durationMs);
+      },
+    });
+    this.#admitted.add(admitted);
+    return admitted;
+  }
+
   /** What the answer to a call would be. Takes nothing from the plan and is not recorded. Never rejects. */
   async peek(call: SessionCall): Promise<Decision> {
     const pending = this.#read(call);
@@ -174,6 +218,7 @@ export class Session {
   }
 
   async #recordClosed(): Promise<void> {
+    for (const admitted of this.#admitted) await admitted.release();
     for (const { decision } of this.#repeatable.takeSuspended()) await this.#decider.settle(decision, "unknown");
     await this.#parts.gate.record({ type: "closed", planId: this.planId });
   }
