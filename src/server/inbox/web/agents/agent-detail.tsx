@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import type { AgentAnswer } from "../../../../core/api/agents.ts";
 import { Button } from "../parts/button.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
@@ -24,11 +24,15 @@ export interface AgentDetailProps {
 /** One agent: what it may do, how it is set up, and its keys. */
 export function AgentDetail({ agentId, agents }: AgentDetailProps): JSX.Element {
   const agent = agents.items?.find((one) => one.agentId === agentId);
+  const { hasMore, isLoading, loadMore } = agents;
+  useEffect(() => {
+    if (!agent && hasMore && !isLoading) loadMore();
+  }, [agent, hasMore, isLoading, loadMore]);
   if (agent) return <KnownAgent agent={agent} onChange={agents.reload} />;
   return (
     <Page title="Agent">
       <BackToAgents />
-      {agents.items ? (
+      {agents.items && !hasMore ? (
         <EmptyState icon="agent" title="There is no such agent">
           <a href="/agents">See all agents</a>
         </EmptyState>

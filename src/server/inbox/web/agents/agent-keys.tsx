@@ -8,6 +8,7 @@ import { Moment } from "../parts/moment.tsx";
 import { EmptyState } from "../parts/states.tsx";
 import { Text } from "../parts/text.tsx";
 import { tell } from "../parts/toast.tsx";
+import { useFocusKept } from "../parts/use-focus-kept.ts";
 import { useList } from "../parts/use-list.ts";
 import { api } from "../session.ts";
 import { KeyDialog } from "./key-dialog.tsx";
@@ -22,6 +23,7 @@ export function AgentKeys({ agent }: { readonly agent: AgentAnswer }): JSX.Eleme
   });
   const [isMaking, setMaking] = useState(false);
   const [revoked, setRevoked] = useState<KeyAnswer>();
+  const keepFocus = useFocusKept();
   return (
     <section class="section" aria-labelledby="keys">
       <div class="section-head">
@@ -41,6 +43,7 @@ export function AgentKeys({ agent }: { readonly agent: AgentAnswer }): JSX.Eleme
           onDone={() => {
             setRevoked(undefined);
             tell("Revoked the key.", "good");
+            keepFocus();
             keys.reload();
           }}
         />

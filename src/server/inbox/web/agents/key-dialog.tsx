@@ -6,6 +6,7 @@ import { FormDialog } from "../parts/form-dialog.tsx";
 import { refuse } from "../parts/form-issues.ts";
 import { splitLines } from "../parts/split-lines.ts";
 import { Text } from "../parts/text.tsx";
+import { useOpener } from "../parts/use-opener.ts";
 import { api, session } from "../session.ts";
 import { MadeKeyDialog } from "./made-key-dialog.tsx";
 
@@ -23,6 +24,7 @@ export function KeyDialog({ agent, onClose, onMade }: KeyDialogProps): JSX.Eleme
   const [isForAll, setForAll] = useState(true);
   const [actsFor, setActsFor] = useState("");
   const [made, setMade] = useState<CreatedKeyAnswer>();
+  useOpener();
   const make = async (): Promise<void> => {
     const emails = splitLines(actsFor);
     const wrong = [

@@ -40,6 +40,6 @@ export function MadeKeyDialog({ made: { key }, onClose }: MadeKeyDialogProps): J
 export function writeUse(baseUrl: string): string {
   return [
     'import { HybridGate } from "intentlock/gates";',
-    `const gate = new HybridGate({ baseUrl: ${JSON.stringify(baseUrl)}, apiKey: process.env["INTENTLOCK_API_KEY"]! });`,
+    `const gate = new HybridGate({ baseUrl: ${JSON.stringify(baseUrl)}, apiKey: process.env["INTENTLOCK_API_KEY"] ?? "" });`,
   ].join("\n");
 }

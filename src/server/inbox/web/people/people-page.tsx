@@ -6,6 +6,7 @@ import { ListEnd } from "../parts/list-end.tsx";
 import { Page } from "../parts/page.tsx";
 import { EmptyState } from "../parts/states.tsx";
 import { tell } from "../parts/toast.tsx";
+import { useFocusKept } from "../parts/use-focus-kept.ts";
 import { type LoadedList, useList } from "../parts/use-list.ts";
 import { api, session } from "../session.ts";
 import { AdminAudit } from "./admin-audit.tsx";
@@ -28,10 +29,12 @@ export function PeoplePage(): JSX.Element {
   });
   const [task, setTask] = useState<PersonTask>();
   const [round, setRound] = useState(0);
+  const keepFocus = useFocusKept();
   const close = (): void => setTask(undefined);
   const done = (words: string): void => {
     close();
     tell(words, "good");
+    keepFocus();
     people.reload();
     setRound(round + 1);
   };

@@ -7,7 +7,7 @@ import { FormDialog } from "../parts/form-dialog.tsx";
 import { refuse } from "../parts/form-issues.ts";
 import { splitLines } from "../parts/split-lines.ts";
 import { Text } from "../parts/text.tsx";
-import { api } from "../session.ts";
+import { api, loadSession, session } from "../session.ts";
 import { explainPersonRefusal } from "./explain-person-refusal.ts";
 import { findPerson } from "./find-person.ts";
 
@@ -44,6 +44,8 @@ export function PersonDialog({ person, onClose, onDone }: PersonDialogProps): JS
       ...(name.trim() !== "" && { name: name.trim() }),
     };
     await api.put(`/v1/people/${encodeURIComponent(address)}`, body);
+    // What they may do on these pages is what their roles are now.
+    if (isSelf(address)) await loadSession();
     onDone(person ? `Changed ${address}.` : `Added ${address}.`);
   };
   return (
@@ -143,4 +145,8 @@ function RolesField({ roles, onChange, error }: RolesFieldProps): JSX.Element {
       {error !== undefined && <p class="field-error">{error}</p>}
     </fieldset>
   );
+}
+
+function isSelf(email: string): boolean {
+  return session.value.status === "signed-in" && session.value.person.email === email;
 }

@@ -8,6 +8,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Secret } from "../parts/secret.tsx";
 import { Text } from "../parts/text.tsx";
 import { TimeLeft } from "../parts/time-left.tsx";
+import { useOpener } from "../parts/use-opener.ts";
 import { api } from "../session.ts";
 import { explainPersonRefusal } from "./explain-person-refusal.ts";
 
@@ -20,6 +21,7 @@ export interface SignInLinkDialogProps {
 /** Makes a link and shows it, once: the server keeps no copy that could be shown again. */
 export function SignInLinkDialog({ person: { email }, onClose, onMade }: SignInLinkDialogProps): JSX.Element {
   const [link, setLink] = useState<SignInLinkAnswer>();
+  useOpener();
   const make = async (): Promise<void> => {
     setLink(await api.post<SignInLinkAnswer>(`/v1/people/${encodeURIComponent(email)}/sign-in-link`));
     onMade();

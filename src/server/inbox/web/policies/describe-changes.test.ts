@@ -92,3 +92,8 @@ test("a sample call is before all that was decided: it is being written", () => 
   const sample = aRow([BLOCK, BLOCK]);
   expect(sortRows([same!, changed!, sample])).toEqual([sample, changed, same]);
 });
+
+test("what somebody is trying right now comes before what was", () => {
+  const rows = [...replayed([BLOCK, ALLOW]), ...samples(same, [ALLOW, HOLD])];
+  expect(sortRows(rows)).toEqual([rows[2], rows[1], rows[0]]);
+});

@@ -17,15 +17,19 @@ export interface DryRunProps {
   readonly onView: (view: Partial<View>) => void;
 }
 
+const NOTHING_ASKED = "Choose how many decisions to try it on, or add a sample call.";
+
 /** What the text in the editor would change, as it is written. Nothing is changed by looking. */
 export function DryRun({ trial, view, samples, onView }: DryRunProps): JSX.Element {
   const state = trial.state.value;
   const result = trial.result.value;
   const error = trial.error.value;
+  const isAsked = view.replay > 0 || (result?.rows.length ?? 0) > 0;
   return (
     <section class="dry-run" aria-labelledby="dry-run">
       <div class="section-head">
         <h2 id="dry-run">What would change</h2>
+        {state === "waiting" && <span class="spinner dry-run-spinner" />}
         <Controls view={view} onView={onView} />
       </div>
       <p class={`dry-run-summary dry-run-${state}`} role="status">
@@ -35,7 +39,7 @@ export function DryRun({ trial, view, samples, onView }: DryRunProps): JSX.Eleme
         {(state === "invalid" || state === "failed") &&
           result &&
           "Below is what the last text that could be tried would change."}
-        {result && (state === "done" || state === "waiting") && describeChanges(result)}
+        {(state === "done" || state === "waiting") && result && (isAsked ? describeChanges(result) : NOTHING_ASKED)}
       </p>
       {error && (
         <div class="dry-run-error">

@@ -7,7 +7,7 @@ import type { PageParameters } from "../pages.tsx";
 import { Button } from "../parts/button.tsx";
 import { Page } from "../parts/page.tsx";
 import { tell } from "../parts/toast.tsx";
-import { api } from "../session.ts";
+import { api, session } from "../session.ts";
 import { CompareDialog } from "./compare-dialog.tsx";
 import { keepDraft, readDraft } from "./draft.ts";
 import { DraftNotes } from "./draft-notes.tsx";
@@ -40,14 +40,16 @@ export function PolicyWorkbench({ agent, current, query }: PolicyWorkbenchProps)
 
   const [published, setPublished] = useState(current);
   const start = published?.text ?? POLICY_TEMPLATE;
-  const draft = useMemo(() => readDraft(agentId), [agentId]);
+  const owner = session.value.status === "signed-in" ? session.value.person.email : "";
+  const kept = `${owner} ${agentId}`;
+  const draft = useMemo(() => readDraft(kept), [kept]);
   const [isRestored, setRestored] = useState(draft !== undefined && draft.text !== start);
   const [base, setBase] = useState(isRestored ? (draft?.base ?? 0) : (published?.version ?? 0));
   const text = useSignal(isRestored && draft ? draft.text : start);
   const isDirty = text.value !== start;
   const canPublish = isDirty || !published;
 
-  const samples = useSamples(agentId);
+  const samples = useSamples(kept);
   const trial = useMemo(() => new PolicyTrial(api, name), [name]);
   const editor = useRef<PolicyEditor | undefined>(undefined);
   const [publishing, setPublishing] = useState<Publishing>();
@@ -58,8 +60,8 @@ export function PolicyWorkbench({ agent, current, query }: PolicyWorkbenchProps)
     trial.set({ text: text.value, replay: view.replay, calls: readSamples(samples.drafts) });
   }, [trial, text.value, view.replay, samples.drafts]);
   useEffect(() => {
-    keepDraft(agentId, isDirty ? { text: text.value, base } : undefined);
-  }, [agentId, isDirty, text.value, base]);
+    keepDraft(kept, isDirty ? { text: text.value, base } : undefined);
+  }, [kept, isDirty, text.value, base]);
 
   useEffect(() => {
     // The button that opened the dialog cannot be pressed any more, and the focus would be nowhere.
@@ -73,6 +75,7 @@ export function PolicyWorkbench({ agent, current, query }: PolicyWorkbenchProps)
   const discard = (): void => {
     setBase(published?.version ?? 0);
     replace(start);
+    editor.current?.focus();
   };
   const afterPublish = (version: PolicyText): void => {
     setPublishing(undefined);
@@ -153,7 +156,7 @@ export function PolicyWorkbench({ agent, current, query }: PolicyWorkbenchProps)
         <LeaveDialog
           onStay={guard.stay}
           onLeave={() => {
-            keepDraft(agentId, undefined);
+            keepDraft(kept, undefined);
             route(guard.to ?? "/policies");
           }}
         />

@@ -9,17 +9,19 @@ import type { Samples } from "./use-samples.ts";
 /** Calls that nobody has made, to try the policy on. */
 export function SampleCalls({ samples: { drafts, change } }: { readonly samples: Samples }): JSX.Element {
   const list = useRef<HTMLDivElement>(null);
+  const add = useRef<HTMLDivElement>(null);
   const count = useRef(drafts.length);
   useEffect(() => {
-    // Who adds one wants to write it.
+    // Who adds one wants to write it; the button of one that is removed goes with it.
     if (drafts.length > count.current) list.current?.querySelector<HTMLElement>(".sample:last-child input")?.focus();
+    if (drafts.length < count.current) add.current?.querySelector("button")?.focus();
     count.current = drafts.length;
   }, [drafts.length]);
   const replace = (id: number, over: Partial<SampleDraft>): void =>
     change(drafts.map((draft) => (draft.id === id ? { ...draft, ...over } : draft)));
   return (
     <div class="samples">
-      <div class="section-head">
+      <div ref={add} class="section-head">
         <h3>Sample calls</h3>
         <Button icon="plus" onClick={() => change(addSample(drafts))}>
           Add a sample call

@@ -6,9 +6,12 @@ export interface Samples {
   change(drafts: readonly SampleDraft[]): void;
 }
 
-/** The sample calls of an agent. They may have personal data in them: they are kept in the tab, and not in the address. */
-export function useSamples(agentId: string): Samples {
-  const name = `intentlock policy samples ${agentId}`;
+/**
+ * The sample calls of a person for an agent, which `key` is of. They may have personal data in them: they are kept in the
+ * tab, and not in the address.
+ */
+export function useSamples(key: string): Samples {
+  const name = `intentlock policy samples ${key}`;
   const [drafts, setDrafts] = useState(() => restoreSamples(readKept(name)));
   useEffect(() => {
     try {
