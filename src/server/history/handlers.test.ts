@@ -2,7 +2,14 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ALICE } from "../../../test/builders.ts";
 import { addPeople, addPerson, addSession, createContext, SERVER, type TestContext } from "../../../test/people.ts";
 import { aDecision, addPlan, appendEvents, NOW_MS, type PlanInStore } from "../../../test/store-builders.ts";
-import { type AnyEndpoint, endpoints, fillPath, readMessage } from "../../core/api/index.ts";
+import {
+  type AdminAuditAnswer,
+  type AnyEndpoint,
+  type DecisionsAnswer,
+  endpoints,
+  fillPath,
+  readMessage,
+} from "../../core/api/index.ts";
 import { createServer, type IntentlockServer } from "../create-server.ts";
 import { nameSessionCookie } from "../people/session-cookie.ts";
 
@@ -63,7 +70,8 @@ describe("over the API", () => {
 
   test("a person is looked for in whatever way their address is written", async () => {
     for (const user of ["ALICE@acme.DEV", "Alice%40Acme.dev"]) {
-      expect((await (await ask(ROOT, `/v1/decisions?user=${user}`)).json()).decisions).toHaveLength(1);
+      const answer = (await (await ask(ROOT, `/v1/decisions?user=${user}`)).json()) as DecisionsAnswer;
+      expect(answer.decisions).toHaveLength(1);
     }
   });
 
@@ -81,8 +89,9 @@ describe("the trail of administrators", () => {
     const targets: string[] = [];
     let after = "";
     do {
-      const { entries, next } = await (await ask(ROOT, `/v1/admin-audit?limit=2${after && `&after=${after}`}`)).json();
-      targets.push(...entries.map(({ target }: { target: string }) => target));
+      const response = await ask(ROOT, `/v1/admin-audit?limit=2${after && `&after=${after}`}`);
+      const { entries, next } = (await response.json()) as AdminAuditAnswer;
+      targets.push(...entries.map(({ target }) => target));
       expect(entries[0]).not.toHaveProperty("digest");
       after = next ?? "";
     } while (after !== "");
