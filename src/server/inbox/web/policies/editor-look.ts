@@ -88,5 +88,5 @@ export const editorHighlighting: Extension = syntaxHighlighting(highlighting);
 
 /** Below 16 px, phones enlarge the page when the editor gets the focus. */
 export const editorOnPhones: Extension = EditorView.theme({
-  "@media (max-width: 800px)": { "&": { fontSize: "16px" } },
+  "@media (max-width: 800px)": { ".cm-scroller": { fontSize: "16px" } },
 });

@@ -40,9 +40,9 @@ export function openPolicyEditor(parent: HTMLElement, setup: PolicyEditorSetup):
     extensions: [
       basicSetup,
       yaml(),
+      editorOnPhones,
       editorLook,
       editorHighlighting,
-      editorOnPhones,
       EditorView.lineWrapping,
       replaceSelection,
       lintGutter(),
