@@ -60,6 +60,7 @@ function isAlarming({ entries }: Chapter): boolean {
 /** In one line, and exactly when that is unfolded. */
 function Arguments({ chapter: { entries, holds } }: CallChapterProps): JSX.Element {
   const [isOpen, setOpen] = useState(false);
+  const [first] = entries;
   // The same in all of them, by their digest; some may be redacted.
   const decided = entries.flatMap(({ event }) => (event.type === "decision" ? [event.args] : []));
   const args = [...decided, ...holds.map((hold) => hold.args)].find((one) => one !== undefined) as Json | undefined;
@@ -70,7 +71,7 @@ function Arguments({ chapter: { entries, holds } }: CallChapterProps): JSX.Eleme
         <span class="sr-only">Arguments: </span>
         <Text class="code" value={previewJson(args)} />
       </summary>
-      {isOpen && <JsonView value={args} />}
+      {isOpen && <JsonView label={first ? `Arguments of entry ${first.seq}` : "Arguments"} value={args} />}
     </details>
   );
 }

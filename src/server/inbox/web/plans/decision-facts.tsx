@@ -42,7 +42,7 @@ export function DecisionFacts({ entry: { seq, at, receivedAt, event }, isOneOfSo
           <Moment at={receivedAt} show="exact" />
         </Fact>
       </dl>
-      {evidence !== undefined && <JsonView label="Evidence" value={evidence as unknown as Json} />}
+      {evidence !== undefined && <JsonView label={`Evidence of entry ${seq}`} value={evidence as unknown as Json} />}
     </div>
   );
 }
