@@ -7,6 +7,7 @@ export const entries: Readonly<Record<string, string>> = {
   langchain: "src/adapters/langchain/index.ts",
   "langchain/middleware": "src/adapters/langchain/middleware.ts",
   mastra: "src/adapters/mastra/index.ts",
+  mcp: "src/adapters/mcp/index.ts",
   guard: "src/guard/index.ts",
   server: "src/server/index.ts",
 };

@@ -27,7 +27,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   "adapters/vercel-ai": adapter("ai", "@ai-sdk/provider"),
   "adapters/langchain": { ...adapter("@langchain/core", "langchain"), node: true },
   "adapters/mastra": { ...adapter("@mastra/core"), node: true },
-  "adapters/mcp": adapter("@modelcontextprotocol/sdk"),
+  "adapters/mcp": adapter("@modelcontextprotocol/sdk", "ajv", "ajv-formats"),
   guard: { folders: ["core", "session", "gates", "adapters/vercel-ai"], libraries: ["ai", ...PROVIDERS, "zod"] },
   server: { folders: ["core"], libraries: ["hono", "@hono/node-server", "kysely", "pg", "pino", "zod"], node: true },
   // The browser's side: what it runs is sent to everybody who opens the page.

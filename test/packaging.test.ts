@@ -48,7 +48,15 @@ describe("the package's entries", () => {
 });
 
 describe("a bundle of an adapter", () => {
-  const FRAMEWORKS = ["ai", "@ai-sdk/provider", "langchain", "@langchain/core", "@langchain/langgraph", "@mastra/core"];
+  const FRAMEWORKS = [
+    "ai",
+    "@ai-sdk/provider",
+    "langchain",
+    "@langchain/core",
+    "@langchain/langgraph",
+    "@mastra/core",
+    "@modelcontextprotocol/sdk",
+  ];
 
   test.each([
     ["core", []],
@@ -58,6 +66,7 @@ describe("a bundle of an adapter", () => {
     ["langchain", ["@langchain/core"]],
     ["langchain/middleware", ["langchain", "@langchain/core"]],
     ["mastra", ["@mastra/core"]],
+    ["mcp", []],
     ["guard", ["ai"]],
   ])("of %s has its framework and no other", async (name, expected) => {
     const { metafile } = await build({
