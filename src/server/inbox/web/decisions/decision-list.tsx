@@ -1,6 +1,7 @@
 import type { JSX } from "preact";
 import type { DecisionItem } from "../../../../core/api/history.ts";
 import { VerdictBadge } from "../parts/badge.tsx";
+import { printMoment } from "../parts/describe-time.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Text } from "../parts/text.tsx";
@@ -96,11 +97,12 @@ interface DecisionProps {
   readonly decision: DecisionItem;
 }
 
-/** Of the whole row. */
-function Link({ decision: { planId, seq, tool } }: DecisionProps): JSX.Element {
+/** Of the whole row. Who hears the links alone hears which is which. */
+function Link({ decision: { planId, seq, tool, receivedAt } }: DecisionProps): JSX.Element {
   return (
     <a class="decision-link" href={`/plans/${planId}#seq-${seq}`}>
       {tool === "" ? "(no name)" : <Text class="tool" value={tool} />}
+      <span class="sr-only">, {printMoment(receivedAt)}</span>
     </a>
   );
 }

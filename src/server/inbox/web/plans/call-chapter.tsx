@@ -1,6 +1,5 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
-import type { Json } from "../../../../core/json.ts";
 import { HoldStatusBadge, VerdictBadge } from "../parts/badge.tsx";
 import { JsonView } from "../parts/json-view.tsx";
 import { Text } from "../parts/text.tsx";
@@ -8,6 +7,7 @@ import { DecisionFacts } from "./decision-facts.tsx";
 import { EntryLine } from "./entry-line.tsx";
 import type { Chapter } from "./group-entries.ts";
 import { AskedLine, FateLine } from "./hold-line.tsx";
+import { type ListedArguments, listArguments } from "./list-arguments.ts";
 import { previewJson } from "./preview-json.ts";
 import { findEnd, tellChapter } from "./tell-chapter.ts";
 
@@ -19,6 +19,7 @@ export interface CallChapterProps {
 export function CallChapter({ chapter }: CallChapterProps): JSX.Element {
   const { decision, verdict, hold } = findEnd(chapter);
   const tool = decision?.tool ?? hold?.tool ?? "";
+  const listed = listArguments(chapter);
   const step = decision?.step ?? hold?.step;
   return (
     <article class={`card call ${isAlarming(chapter) ? "call-differs" : ""}`}>
@@ -33,7 +34,11 @@ export function CallChapter({ chapter }: CallChapterProps): JSX.Element {
           what its policy gives.
         </p>
       )}
-      <Arguments chapter={chapter} />
+      {listed.length === 0 && <p class="call-fold quiet">The arguments are not on record.</p>}
+      {listed.length > 1 && <p class="call-alarm">The arguments are not the same everywhere on record.</p>}
+      {listed.map((one) => (
+        <Arguments key={one.where} {...one} />
+      ))}
       <ul class="lines">
         {tellChapter(chapter).map((line) => {
           switch (line.kind) {
@@ -58,20 +63,15 @@ function isAlarming({ entries }: Chapter): boolean {
 }
 
 /** In one line, and exactly when that is unfolded. */
-function Arguments({ chapter: { entries, holds } }: CallChapterProps): JSX.Element {
+function Arguments({ where, args }: ListedArguments): JSX.Element {
   const [isOpen, setOpen] = useState(false);
-  const [first] = entries;
-  // The same in all of them, by their digest; some may be redacted.
-  const decided = entries.flatMap(({ event }) => (event.type === "decision" ? [event.args] : []));
-  const args = [...decided, ...holds.map((hold) => hold.args)].find((one) => one !== undefined) as Json | undefined;
-  if (args === undefined) return <p class="call-fold quiet">The arguments are not on record.</p>;
   return (
     <details class="call-fold" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
         <span class="sr-only">Arguments: </span>
         <Text class="code" value={previewJson(args)} />
       </summary>
-      {isOpen && <JsonView label={first ? `Arguments of entry ${first.seq}` : "Arguments"} value={args} />}
+      {isOpen && <JsonView label={`Arguments of ${where}`} value={args} />}
     </details>
   );
 }
