@@ -7,6 +7,13 @@ import { BOB } from "../store-builders.ts";
 import { ERIN, liveAWeek } from "./a-week.ts";
 import { describeInBrowser } from "./in-browser.ts";
 
+/** In the browser: whether there is anything on the canvas. */
+const IS_DRAWN = `(() => {
+  const canvas = document.querySelector("canvas");
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  return data.some((value) => value > 0);
+})()`;
+
 describeInBrowser("the history", ({ startServer, openAs }) => {
   test("is filtered, exported and told, from one link to the next", async () => {
     const store = await openStore({ sqlite: ":memory:" });
@@ -96,13 +103,7 @@ describeInBrowser("the history", ({ startServer, openAs }) => {
     await main.getByText("Calls over time").waitFor();
     await main.locator("canvas").waitFor();
     // Something is drawn, of which the table says the same.
-    const isDrawn = await main.locator("canvas").evaluate((canvas: HTMLCanvasElement) =>
-      canvas
-        .getContext("2d")!
-        .getImageData(0, 0, canvas.width, canvas.height)
-        .data.some((value) => value > 0),
-    );
-    expect(isDrawn).toBe(true);
+    expect(await root.evaluate(IS_DRAWN)).toBe(true);
     await main.getByText("The same as a table").click();
     await main.getByRole("table").waitFor();
     await main.getByRole("link", { name: "no-new-accounts" }).click();

@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe } from "vitest";
+import { saySkipped } from "../say-skipped.ts";
 import { buildInbox } from "./build-inbox.ts";
 import { findChromium } from "./find-chromium.ts";
 import { anInboxServer, type InboxServer, type InboxServerSetup } from "./inbox-server.ts";
@@ -17,7 +18,7 @@ export interface Desk {
 /** Tests in a browser. Where there is none they are skipped, and that is said. */
 export function describeInBrowser(name: string, define: (desk: Desk) => void): void {
   const path = findChromium();
-  if (!path) console.warn(`Skipped in a browser: ${name}. There is no Chromium; Debian's package is chromium.`);
+  if (!path) saySkipped(`${name}, in a browser`, "There is no Chromium; Debian has it as chromium.");
   describe.skipIf(!path)(name, { timeout: 180_000 }, () => {
     let browser: Browser;
     let inbox: URL;

@@ -66,7 +66,7 @@ export interface InboxServerSetup {
 export async function anInboxServer(setup: InboxServerSetup): Promise<InboxServer> {
   const clock = { now: Date.now } as TestClock;
   const store = setup.store ?? (await openStore({ sqlite: ":memory:" }));
-  if (!setup.store) await addServerPeople(store, { clock, people: setup.people });
+  if (!setup.store) await addServerPeople(store, { clock, ...(setup.people && { people: setup.people }) });
   const { policy = aHoldPolicy(), agentName = "triage" } = setup;
   const agent = setup.agent ?? (await anAgent(store, { name: agentName, policy, clock }));
   const options = { port: 0, store, inbox: { folder: setup.inbox }, logLevel: "silent", sweepEveryMs: 100 } as const;

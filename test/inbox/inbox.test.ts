@@ -2,11 +2,12 @@ import type { Locator, Page } from "playwright-core";
 import { expect, onTestFinished, test } from "vitest";
 import { ALICE } from "../builders.ts";
 import { CAROL } from "../people.ts";
+import { saySkipped } from "../say-skipped.ts";
 import { addServerPeople, aHoldPolicy, aKey, toolFingerprint } from "../servers.ts";
 import { BOB } from "../store-builders.ts";
 import { createPostgresDatabase, POSTGRES_URL } from "../stores.ts";
 import { describeInBrowser } from "./in-browser.ts";
-import { findBarriers } from "./open-page.ts";
+import { findBarriers, isTooWide } from "./open-page.ts";
 
 /** Where the inbox shows what a person looks at. */
 function theHold(page: Page): Locator {
@@ -21,7 +22,7 @@ async function read(locator: Locator): Promise<string> {
   return (await locator.textContent()) ?? "";
 }
 
-if (!POSTGRES_URL) console.warn("Skipped: the inbox over two servers. INTENTLOCK_TEST_DATABASE_URL is not set.");
+if (!POSTGRES_URL) saySkipped("the inbox over two servers", "INTENTLOCK_TEST_DATABASE_URL names no PostgreSQL.");
 
 describeInBrowser("the inbox", ({ startServer, openAs }) => {
   test("shows a hold as soon as it is opened, and what is approved is what was shown", async () => {
@@ -78,7 +79,7 @@ describeInBrowser("the inbox", ({ startServer, openAs }) => {
     };
     const press = async (key: string): Promise<void> => {
       await page.keyboard.press(key);
-      await expect.poll(() => page.evaluate(() => document.activeElement !== document.body)).toBe(true);
+      await expect.poll(() => page.locator(":focus").count()).toBe(1);
     };
     await shows("first");
     await press("j");
@@ -97,7 +98,7 @@ describeInBrowser("the inbox", ({ startServer, openAs }) => {
 
     await press("r");
     const comment = page.getByRole("dialog", { name: "Reject this call?" }).getByRole("textbox", { name: /Comment/ });
-    await expect.poll(() => comment.evaluate((field) => field === document.activeElement)).toBe(true);
+    await expect.poll(() => comment.and(page.locator(":focus")).count()).toBe(1);
     await page.keyboard.type("Not jolly; ask again without names");
     await press("Control+Enter");
     expect(await held[1]!.resolution).toEqual({ status: "rejected", comment: "Not jolly; ask again without names" });
@@ -235,14 +236,12 @@ describeInBrowser("the inbox", ({ startServer, openAs }) => {
     });
     await server.hold({ args: { body: "another" } });
     const page = await openAs(server, BOB, { width: 390 });
-    const isTooWide = (): Promise<boolean> =>
-      page.evaluate(() => document.scrollingElement!.scrollWidth > window.innerWidth);
     await theRows(page).first().waitFor();
-    expect(await isTooWide()).toBe(false);
+    expect(await isTooWide(page)).toBe(false);
     expect(await findBarriers(page)).toEqual([]);
     await theRows(page).first().tap();
     await theHold(page).getByRole("button", { name: "Approve" }).tap();
-    expect(await isTooWide()).toBe(false);
+    expect(await isTooWide(page)).toBe(false);
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).tap();
     expect(await resolution).toMatchObject({ status: "approved", approvedBy: BOB });
     // Back in the list, where the other one waits.

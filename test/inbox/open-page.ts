@@ -59,6 +59,12 @@ export async function openPage(browser: Browser, setup: PageSetup = {}): Promise
   return page;
 }
 
+/** Whether one has to scroll sideways to see all of a page, or a phone would show it smaller. */
+export async function isTooWide(page: Page): Promise<boolean> {
+  // Not `innerWidth`: on a phone that grows with what is too wide.
+  return await page.evaluate("document.scrollingElement.scrollWidth > document.documentElement.clientWidth");
+}
+
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Serious and critical findings of axe-core, each with where it is. */
@@ -67,8 +73,8 @@ export async function findBarriers(page: Page): Promise<string[]> {
   await page.evaluate(axe);
   return await page.evaluate(async () => {
     const { violations } = await (
-      globalThis as unknown as { axe: { run: () => Promise<{ violations: AxeViolation[] }> } }
-    ).axe.run();
+      globalThis as unknown as { axe: { run: (options: object) => Promise<{ violations: AxeViolation[] }> } }
+    ).axe.run({ resultTypes: ["violations"], preload: false });
     return violations
       .filter(({ impact }) => impact === "serious" || impact === "critical")
       .flatMap(({ id, help, nodes }) => nodes.map(({ target }) => `${id} (${help}) at ${target.join(" ")}`));
