@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync,
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
+import type { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { KEY } from "../../../test/builders.ts";
 import {
@@ -122,6 +123,34 @@ describe("append", () => {
     await outbox.close();
     const stored = withFile(outbox.path, (file) => file.prepare("SELECT body FROM entries ORDER BY seq").all());
     expect(stored.map(({ body }) => body)).toEqual(texts);
+  });
+
+  test("of hundreds at once are answered a few at a time, and share one sync all the same", async () => {
+    const started = Promise.withResolvers<Worker>();
+    process.once("worker", started.resolve);
+    const outbox = await anOutbox({}, { syncDelayMs: 1000 });
+    // It is known then how long a group takes: hundreds are one message even if making them takes half of that.
+    await outbox.append(new Chain("plan").decisions(1));
+    const groups: number[] = [];
+    (await started.promise).on("message", ({ replies }) => groups.push(replies.length));
+    let most = 0;
+    let answered = 0;
+    const turn = (): void => {
+      most = Math.max(most, answered);
+      answered = 0;
+      if (groups.length < 2) setImmediate(turn);
+    };
+    turn();
+    const callers = Array.from({ length: 300 }, async (_, caller) => {
+      const chain = new Chain(`plan-${caller}`);
+      for (let call = 0; call < 2; call++) {
+        await outbox.append(chain.decisions(1));
+        answered++;
+      }
+    });
+    await Promise.all(callers);
+    expect(groups).toEqual([300, 300]);
+    expect(most).toBeLessThanOrEqual(2 * 64);
   });
 
   test("takes names that objects inherit, and text of all kinds", async () => {

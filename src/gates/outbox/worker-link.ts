@@ -1,12 +1,15 @@
 import { Worker } from "node:worker_threads";
 import { IntentlockError } from "../../core/index.ts";
-import type { Append, FromWorker, Group, Operation, Request, Results, WorkerSetup } from "./messages.ts";
+import type { Append, FromWorker, Group, Operation, Reply, Request, Results, WorkerSetup } from "./messages.ts";
 import { workerUrl } from "./worker-url.ts";
 
 interface Pending {
   readonly resolve: (value: never) => void;
   readonly reject: (error: IntentlockError) => void;
 }
+
+/** As many are answered in one turn of the event loop: hundreds that go on at once would hold up everything else. */
+const ANSWERS_A_TURN = 64;
 
 /**
  * The way to the worker thread. Requests of one turn of the event loop travel together, or as many at a time as keep the
@@ -21,8 +24,10 @@ export class WorkerLink {
   #pending: Pending[] = [];
   #unsent: Request[] = [];
   #unsentSince = 0;
-  /** How long the last group took; a guess before the first. */
-  #tookMs = 1;
+  /** What is known already, of the first that are pending. */
+  #replies: readonly Reply[] = [];
+  /** How long the last group took; before the first, as on a slow disk. */
+  #tookMs = 50;
   #gone: IntentlockError | undefined;
 
   private constructor(worker: Worker) {
@@ -71,16 +76,23 @@ export class WorkerLink {
       if (this.#pending.length === 0) this.#worker.ref();
       this.#pending.push({ resolve, reject });
       this.#unsent.push(request);
-      const now = performance.now();
       if (this.#unsent.length === 1) {
-        this.#unsentSince = now;
+        this.#unsentSince = performance.now();
         // Runs after all promises that are settled have been followed up: a hundred calls at once are one message.
-        process.nextTick(() => this.#send());
-      } else if (now - this.#unsentSince > this.#tookMs) {
-        // The worker could have stored a group meanwhile: it begins, and the rest of the hundred are the next group.
-        this.#send();
-      }
+        process.nextTick(() => this.#sendInTime());
+      } else this.#sendIfLate();
     });
+  }
+
+  /** Who is answered in the next turns comes again too, and shares a sync with these. */
+  #sendInTime(): void {
+    if (this.#replies.length === 0) this.#send();
+    else this.#sendIfLate();
+  }
+
+  /** The worker could have stored a group meanwhile: it begins, and what comes is the next group. */
+  #sendIfLate(): void {
+    if (performance.now() - this.#unsentSince > this.#tookMs) this.#send();
   }
 
   #send(): void {
@@ -128,6 +140,15 @@ export class WorkerLink {
     // Who asked was told that nothing is known of it.
     if (this.#gone) return;
     this.#tookMs = tookMs;
+    const goesOn = this.#replies.length > 0;
+    this.#replies = this.#replies.concat(replies);
+    if (!goesOn) this.#answer();
+    if (waiting !== undefined) this.onWaiting?.(waiting);
+  }
+
+  #answer(): void {
+    const replies = this.#replies.slice(0, ANSWERS_A_TURN);
+    this.#replies = this.#replies.slice(ANSWERS_A_TURN);
     const answered = this.#pending.splice(0, replies.length);
     for (const [index, reply] of replies.entries()) {
       const { resolve, reject } = answered[index] as Pending;
@@ -135,13 +156,20 @@ export class WorkerLink {
       else if (reply.failure) reject(new IntentlockError(reply.failure.code, reply.failure.message));
       else resolve(reply.value as never);
     }
+    if (this.#replies.length > 0) {
+      setImmediate(() => this.#answer());
+      return;
+    }
     if (this.#pending.length === 0) this.#worker.unref();
-    if (waiting !== undefined) this.onWaiting?.(waiting);
+    // After all that comes from these answers: a tick that is asked for here would be before it.
+    else if (this.#unsent.length > 0) queueMicrotask(() => process.nextTick(() => this.#send()));
   }
 
   /** Fails closed: whether the worker has stored what waits is unknown, so nobody is told that it has. */
   #fail(error: IntentlockError): void {
     if (this.#gone) return;
+    // What is known of the first is true all the same.
+    while (this.#replies.length > 0) this.#answer();
     this.#gone = error;
     for (const { reject } of this.#pending) reject(error);
     this.#pending = [];
