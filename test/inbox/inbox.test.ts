@@ -74,12 +74,19 @@ describeInBrowser("the inbox", ({ startServer, openAs }) => {
     for (const body of ["first", "second", "third"]) held.push(await server.hold({ args: { body } }));
     const page = await openAs(server, BOB);
     await theRows(page).nth(2).waitFor();
+    const hasFocus = async (): Promise<void> => {
+      await expect.poll(() => page.locator(":focus").count()).toBe(1);
+    };
     const shows = async (body: string): Promise<void> => {
       await theHold(page).getByRole("region", { name: "Arguments" }).getByText(body).waitFor();
     };
     const press = async (key: string): Promise<void> => {
       await page.keyboard.press(key);
-      await expect.poll(() => page.locator(":focus").count()).toBe(1);
+      await hasFocus();
+    };
+    const isClosed = async (): Promise<void> => {
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await hasFocus();
     };
     await shows("first");
     await press("j");
@@ -94,7 +101,7 @@ describeInBrowser("the inbox", ({ startServer, openAs }) => {
     // What a dialog is open for is not answered behind it.
     await press("a");
     await press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await isClosed();
 
     await press("r");
     const comment = page.getByRole("dialog", { name: "Reject this call?" }).getByRole("textbox", { name: /Comment/ });
@@ -103,16 +110,18 @@ describeInBrowser("the inbox", ({ startServer, openAs }) => {
     await press("Control+Enter");
     expect(await held[1]!.resolution).toEqual({ status: "rejected", comment: "Not jolly; ask again without names" });
     await shows("third");
+    await isClosed();
     await press("a");
     await page.getByRole("dialog", { name: "Approve this call?" }).waitFor();
     await press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await isClosed();
     expect(await server.store.holds.get(held[2]!.holdId)).toMatchObject({ status: "pending" });
     await press("a");
     await page.getByRole("dialog", { name: "Approve this call?" }).waitFor();
     await press("Enter");
     expect(await held[2]!.resolution).toMatchObject({ status: "approved", approvedBy: BOB });
     await shows("first");
+    await isClosed();
     await press("Tab");
     expect(await theRows(page).count()).toBe(1);
   });
