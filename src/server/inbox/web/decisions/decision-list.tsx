@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import type { DecisionItem } from "../../../../core/api/history.ts";
 import { VerdictBadge } from "../parts/badge.tsx";
-import { printMoment } from "../parts/describe-time.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Text } from "../parts/text.tsx";
@@ -33,7 +32,7 @@ function DecisionTable({ decisions }: DecisionListProps): JSX.Element {
       <tbody>
         {decisions.map((decision) => (
           <tr key={keyOf(decision)} class={classOf(decision)}>
-            <td class="decision-time">
+            <td class="decision-time" id={timeId(decision)}>
               <Moment at={decision.receivedAt} show="exact" />
             </td>
             <td>
@@ -76,7 +75,9 @@ function DecisionCards({ decisions }: DecisionListProps): JSX.Element {
             <Why decision={decision} />
           </p>
           <p class="decision-card-last quiet">
-            <Moment at={decision.receivedAt} show="exact" />
+            <span id={timeId(decision)}>
+              <Moment at={decision.receivedAt} show="exact" />
+            </span>
             <VerdictCheck check={decision.verdictCheck} />
           </p>
         </li>
@@ -89,6 +90,10 @@ function keyOf({ planId, seq }: DecisionItem): string {
   return `${planId} ${seq}`;
 }
 
+function timeId({ planId, seq }: DecisionItem): string {
+  return `time-${planId}-${seq}`;
+}
+
 function classOf({ verdictCheck }: DecisionItem): string {
   return `decision ${verdictCheck === "differs" ? "decision-differs" : ""}`;
 }
@@ -98,11 +103,11 @@ interface DecisionProps {
 }
 
 /** Of the whole row. Who hears the links alone hears which is which. */
-function Link({ decision: { planId, seq, tool, receivedAt } }: DecisionProps): JSX.Element {
+function Link({ decision }: DecisionProps): JSX.Element {
+  const { planId, seq, tool } = decision;
   return (
-    <a class="decision-link" href={`/plans/${planId}#seq-${seq}`}>
+    <a class="decision-link" href={`/plans/${planId}#seq-${seq}`} aria-describedby={timeId(decision)}>
       {tool === "" ? "(no name)" : <Text class="tool" value={tool} />}
-      <span class="sr-only">, {printMoment(receivedAt)}</span>
     </a>
   );
 }

@@ -1,6 +1,5 @@
 import type { JSX } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import { Button } from "../parts/button.tsx";
+import { LoadMore } from "../parts/load-more.tsx";
 import { EmptyState, ErrorNote, ErrorState, Loading } from "../parts/states.tsx";
 import { HoldRow } from "./hold-row.tsx";
 import type { PendingHolds } from "./pending-holds.ts";
@@ -24,27 +23,9 @@ export function HoldList({ pending }: HoldListProps): JSX.Element {
           <HoldRow key={hold.holdId} hold={hold} selected={pending.lookedAt} />
         ))}
       </ul>
-      {hasMore.value && <More pending={pending} />}
-    </div>
-  );
-}
-
-function More({ pending }: HoldListProps): JSX.Element {
-  const end = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const watcher = new IntersectionObserver(
-      (seen) => seen.some(({ isIntersecting }) => isIntersecting) && void pending.loadMore(),
-      { rootMargin: "400px" },
-    );
-    if (end.current) watcher.observe(end.current);
-    return () => watcher.disconnect();
-    // Looks anew after each part: an end that stays in sight does not come into it again.
-  }, [pending, pending.holds.value.length]);
-  return (
-    <div ref={end} class="hold-list-more">
-      <Button kind="quiet" busy={pending.isLoading.value} onClick={() => void pending.loadMore()}>
-        Load more
-      </Button>
+      {hasMore.value && (
+        <LoadMore count={holds.value.length} isLoading={isLoading.value} onMore={() => void pending.loadMore()} />
+      )}
     </div>
   );
 }
