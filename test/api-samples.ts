@@ -177,6 +177,7 @@ export const samples: { readonly [Name in keyof typeof endpoints]: Sample } = {
             rule: "allow-in-plan",
             budgetRemaining: { session: { calls: 1 }, principal: { calls: 0, payoutMicros: 5 } },
             payoutMicros: 1,
+            principalId: ALICE,
             approvedBy: "bob@acme.dev",
           },
         },

@@ -1,15 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anything } from "../../test/arbitraries.ts";
-import { aLedger } from "../../test/builders.ts";
-import { type Budget, budgetSchema, checkBudget, parseBudget, type Spent } from "./budget.ts";
+import { ALICE, aLedger } from "../../test/builders.ts";
+import {
+  type Budget,
+  budgetSchema,
+  type Ledger,
+  parseBudget,
+  refundToolCall,
+  type Spent,
+  tryToolCall,
+} from "./budget.ts";
 import type { JsonObject } from "./json.ts";
 
 const REFUND = { tool: "issue_refund", arg: "amount", microsPerUnit: 1_000_000 };
 const DOLLARS_20 = 20_000_000;
 
-function ask(budget: Budget, args: JsonObject = {}, ledger = aLedger()): ReturnType<typeof checkBudget> {
-  return checkBudget(budget, ledger, { tool: "issue_refund", args });
+function ask(budget: Budget, args: JsonObject = {}, ledger = aLedger()): ReturnType<typeof tryToolCall> {
+  return tryToolCall(ledger, budget, { tool: "issue_refund", args });
 }
 
 function spent(calls: number, payoutMicros = 0): Spent {
@@ -55,8 +63,10 @@ describe("limits on money", () => {
     ["nothing", 0, DOLLARS_20, 0],
     ["a sum that binary arithmetic makes too large", 1.1, 18_900_000, 0],
     ["another", 8.2, 11_800_000, 0],
-    ["a fraction of a micro, charged in full", 19.9999995, 0, 0],
-    ["the smallest number, charged as a micro", Number.MIN_VALUE, DOLLARS_20 - 1, 0],
+    ["a third, whose product is not whole", 4.35, 15_650_000, 0],
+    ["the smallest that there is", 0.000001, DOLLARS_20 - 1, 0],
+    ["with an exponent", 1e-6, 19_999_999, 0],
+    ["-0", -0, DOLLARS_20, 0],
   ])("%s", (_name, amount, taken, expected) => {
     const answer = ask(budget, { amount }, aLedger({ session: spent(0, taken) }));
     expect(answer.refused ?? answer.remaining.session?.payoutMicros).toBe(expected);
@@ -74,12 +84,22 @@ describe("limits on money", () => {
     ["an object", { amount: { value: 20 } }],
     ["NaN", { amount: Number.NaN }],
     ["infinite", { amount: Number.POSITIVE_INFINITY }],
+    ["a tenth of a micro", { amount: 0.0000001 }],
+    ["finer than a micro", { amount: 19.9999995 }],
+    ["a sum of binary fractions", { amount: 0.1 + 0.2 }],
+    ["the smallest number", { amount: Number.MIN_VALUE }],
+    ["2^53 micros", { amount: 2 ** 53 / 1e6 }],
+    ["2^53 units", { amount: 2 ** 53 }],
+    ["1e308", { amount: 1e308 }],
+    ["a number as text with an exponent", { amount: "1e-6" }],
     ["more micros than can be counted", { amount: Number.MAX_SAFE_INTEGER }],
     ["the largest number", { amount: Number.MAX_VALUE }],
     ["in another argument", { Amount: 20 }],
     ["inherited", Object.create({ amount: 20 }) as JsonObject],
   ])("an amount that is %s is refused", (_name, args) => {
-    expect(ask(budget, args)).toEqual({ refused: "the amount to pay is missing, negative or not a number" });
+    expect(ask(budget, args)).toEqual({
+      refused: "the amount to pay is not a number from 0 on that is exact to a millionth of a dollar",
+    });
   });
 
   test.each<[string, Budget]>([
@@ -110,7 +130,7 @@ describe("limits on money", () => {
 
   test("other tools pay nothing, whatever their arguments", () => {
     const call = { tool: "read_file", args: { amount: -5 } };
-    expect(checkBudget(budget, aLedger(), call)).toMatchObject({ payoutMicros: 0 });
+    expect(tryToolCall(aLedger(), budget, call)).toMatchObject({ payoutMicros: 0 });
   });
 
   test("a tool and an argument named like what objects inherit", () => {
@@ -119,13 +139,16 @@ describe("limits on money", () => {
       payouts: [{ tool: "constructor", arg: "__proto__", microsPerUnit: 1 }],
     };
     const paying = Object.fromEntries([["__proto__", 10]]);
-    expect(checkBudget(odd, aLedger(), { tool: "constructor", args: paying })).toMatchObject({ payoutMicros: 10 });
-    expect(checkBudget(odd, aLedger(), { tool: "constructor", args: {} })).toHaveProperty("refused");
+    expect(tryToolCall(aLedger(), odd, { tool: "constructor", args: paying })).toMatchObject({ payoutMicros: 10 });
+    expect(tryToolCall(aLedger(), odd, { tool: "constructor", args: {} })).toHaveProperty("refused");
   });
 });
 
 test("no series of calls takes more than a limit, and what is left is what was not taken", () => {
-  const amount = fc.double({ min: 0, max: 8, noNaN: true });
+  const amount = fc.oneof(
+    fc.double({ min: 0, max: 8, noNaN: true }),
+    fc.nat(8e6).map((micros) => micros / 1e6),
+  );
   const limits = fc.record({ calls: fc.nat(8), payoutMicros: fc.nat(DOLLARS_20) }, { requiredKeys: ["payoutMicros"] });
   fc.assert(
     fc.property(limits, limits, fc.array(amount, { maxLength: 20 }), (session, limit, amounts) => {
@@ -137,7 +160,7 @@ test("no series of calls takes more than a limit, and what is left is what was n
         const answer = ask(budget, { amount }, { session: taken, principal: taken });
         if (answer.refused !== undefined) continue;
         taken = spent(taken.calls + 1, taken.payoutMicros + answer.payoutMicros);
-        paid += amount;
+        paid += Math.round(amount * 1e6);
         for (const [limit, left] of [
           [session, answer.remaining.session],
           [principal, answer.remaining.principal],
@@ -150,10 +173,86 @@ test("no series of calls takes more than a limit, and what is left is what was n
         expect(taken.payoutMicros).toBeLessThanOrEqual(limit.payoutMicros);
         if (limit.calls !== undefined) expect(taken.calls).toBeLessThanOrEqual(limit.calls);
       }
-      // What is really paid is not more than what was charged, but for a thousandth of a micro each time.
-      expect(paid * 1e6 - taken.payoutMicros).toBeLessThanOrEqual(amounts.length * 0.002);
+      expect(taken.payoutMicros).toBe(paid);
     }),
   );
+});
+
+describe("money beyond what can be counted", () => {
+  const nearly = Number.MAX_SAFE_INTEGER - 5;
+  const paying = { session: { payoutMicros: Number.MAX_SAFE_INTEGER }, payouts: [{ ...REFUND, microsPerUnit: 1 }] };
+
+  test.each([
+    [5, Number.MAX_SAFE_INTEGER],
+    [6, "more was spent than can be counted"],
+  ])("%d more", (amount, expected) => {
+    const answer = ask(paying, { amount }, aLedger({ session: spent(0, nearly) }));
+    expect(answer.refused ?? answer.ledger.session.payoutMicros).toBe(expected);
+  });
+
+  test("of a person, where only the task has a limit on it", () => {
+    const budget = { ...paying, principal: { calls: 9, windowSeconds: 60 } };
+    expect(ask(budget, { amount: 6 }, aLedger({ principal: spent(0, nearly) }))).toHaveProperty("refused");
+  });
+});
+
+describe("what a call takes", () => {
+  const principal = { calls: 9, windowSeconds: 60 };
+  const budget = { session: { payoutMicros: DOLLARS_20 }, principal, payouts: [REFUND] };
+
+  test("is in the ledger after it, and the one before does not change", () => {
+    const before = Object.freeze(
+      aLedger({ session: Object.freeze(spent(1, 5)), principal: Object.freeze(spent(2, 7)) }),
+    );
+    expect(ask(budget, { amount: 1 }, before)).toMatchObject({
+      ledger: { session: spent(2, 1_000_005), principal: spent(3, 1_000_007) },
+    });
+    const { principal: _, ...ofSession } = budget;
+    expect(ask(ofSession, { amount: 1 }, before)).toMatchObject({
+      ledger: { session: spent(2, 1_000_005), principal: spent(2, 7) },
+    });
+    expect(before).toEqual({ session: spent(1, 5), principal: spent(2, 7) });
+  });
+
+  test.each([[{ payoutMicros: 8 }], [{ payoutMicros: 7, principalId: ALICE }]])(
+    "is not given back twice: %j",
+    (debit) => {
+      expect(() => refundToolCall({ session: spent(1, 7), principal: spent(1, 6) }, debit)).toThrow(RangeError);
+      expect(() => refundToolCall(aLedger(), {})).toThrow(RangeError);
+    },
+  );
+
+  test("and what is given back: in any order, both ledgers are the sum of what ran", () => {
+    const step = fc.oneof(
+      fc.record({ amount: fc.constantFrom(0, 1.1, 0.29, 3, 1e-7, -1, 1e308, "20", 2 ** 53, 0.000001) }),
+      fc.record({ refund: fc.nat(30) }),
+    );
+    const hasPrincipal = fc.boolean();
+    fc.assert(
+      fc.property(hasPrincipal, fc.array(step, { maxLength: 40 }), (hasPrincipal, steps) => {
+        const { principal: _, ...ofSession } = budget;
+        let ledger: Ledger = aLedger();
+        const running: { payoutMicros: number; principalId?: string }[] = [];
+        for (const step of steps) {
+          if ("amount" in step) {
+            const answer = ask(hasPrincipal ? budget : ofSession, { amount: step.amount }, ledger);
+            if (answer.refused !== undefined) continue;
+            ledger = answer.ledger;
+            running.push({ payoutMicros: answer.payoutMicros, ...(hasPrincipal && { principalId: ALICE }) });
+          } else {
+            const [debit] = running.splice(step.refund % (running.length || 1), 1);
+            if (debit) ledger = refundToolCall(ledger, debit);
+          }
+        }
+        const sum = running.reduce(
+          (sum, { payoutMicros }) => spent(sum.calls + 1, sum.payoutMicros + payoutMicros),
+          spent(0),
+        );
+        expect(ledger).toEqual({ session: sum, principal: hasPrincipal ? sum : spent(0) });
+      }),
+      { numRuns: 10_000 },
+    );
+  });
 });
 
 describe("a ledger that cannot be one", () => {
@@ -170,7 +269,7 @@ describe("a ledger that cannot be one", () => {
     ["text", { session: { calls: "0", payoutMicros: "0" }, principal: spent(0) }],
     ["too large to be exact", { session: spent(0, 2 ** 53), principal: spent(0) }],
   ])("%s", (_name, ledger) => {
-    expect(checkBudget({ session: { calls: 9 } }, ledger as never, { tool: "t", args: {} })).toEqual({
+    expect(tryToolCall(ledger as never, { session: { calls: 9 } }, { tool: "t", args: {} })).toEqual({
       refused: "what was spent so far is not known",
     });
   });
@@ -183,7 +282,7 @@ describe("a ledger that cannot be one", () => {
           { session: value, principal: spent(0) },
           { session: { calls: value, payoutMicros: 0 } },
         ]) {
-          expect(checkBudget({ session: { calls: 9 } }, ledger as never, { tool: "t", args: {} })).toHaveProperty(
+          expect(tryToolCall(ledger as never, { session: { calls: 9 } }, { tool: "t", args: {} })).toHaveProperty(
             "refused",
           );
         }

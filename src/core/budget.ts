@@ -1,13 +1,14 @@
 import { z } from "zod";
 import type { JsonObject } from "./json.ts";
 import { closedObject, parseChecked } from "./schema.ts";
+import { toMicros } from "./to-micros.ts";
 import type { BudgetRemaining } from "./verdict.ts";
 
 /** Limits on calls and on money, beside the policy. What is not given is not limited. */
 export interface Budget {
   /** For one plan. */
   readonly session?: BudgetLimit;
-  /** For one person over all their plans, in windows of `windowSeconds`. */
+  /** For one person over all their plans with one agent, within any `windowSeconds`. */
   readonly principal?: BudgetLimit & { readonly windowSeconds: number };
   /** The arguments that are money, and what one unit of them is worth. */
   readonly payouts?: readonly Payout[];
@@ -22,7 +23,7 @@ export interface BudgetLimit {
 export interface Payout {
   readonly tool: string;
   readonly arg: string;
-  /** USD micros per unit of the argument. */
+  /** USD micros per unit of the argument. An amount has to be a whole number of micros. */
   readonly microsPerUnit: number;
 }
 
@@ -54,31 +55,77 @@ export function parseBudget(value: unknown): Budget {
   return parseChecked(budgetSchema, value, { code: "ERR_INVALID_OPTIONS", what: "The budget is" });
 }
 
-/** What one call takes and leaves, or why the budget refuses it. */
+/** What one call takes and leaves, or why the budget refuses it: then it takes nothing. */
 export type BudgetAnswer =
-  | { readonly payoutMicros: number; readonly remaining: BudgetRemaining; readonly refused?: undefined }
+  | {
+      readonly refused?: undefined;
+      readonly payoutMicros: number;
+      readonly remaining: BudgetRemaining;
+      /** The ledger once the call has taken what it takes. */
+      readonly ledger: Ledger;
+    }
   | { readonly refused: string };
 
+/** What a verdict says that a call has taken, beside the call itself. */
+export interface Debit {
+  readonly payoutMicros?: number;
+  /** Whose ledger was debited beside that of the session. */
+  readonly principalId?: string;
+}
+
 /**
- * Whether a call fits into what is left, of session and principal both. A call that pays out must have a whole,
- * non-negative number of micros and a limit on money to count against.
+ * Takes a call from what is left of session and principal, from both or from neither. A call that pays out needs an exact
+ * number of micros, as {@link toMicros} reads it, and a limit on money to count against. The ledger that it is given does
+ * not change.
  */
-export function checkBudget(
-  budget: Budget,
+export function tryToolCall(
   ledger: Ledger | undefined,
-  call: { tool: string; args: JsonObject },
+  budget: Budget,
+  call: { readonly tool: string; readonly args: JsonObject },
 ): BudgetAnswer {
   if (!isLedger(ledger)) return { refused: "what was spent so far is not known" };
   const payoutMicros = payoutOf(budget, call);
-  if (payoutMicros === undefined) return { refused: "the amount to pay is missing, negative or not a number" };
+  if (payoutMicros === undefined) {
+    return { refused: "the amount to pay is not a number from 0 on that is exact to a millionth of a dollar" };
+  }
   if (payoutMicros > 0 && budget.session?.payoutMicros === undefined && budget.principal?.payoutMicros === undefined) {
     return { refused: "the budget sets no limit on payments" };
   }
-  const session = budget.session && take(budget.session, ledger.session, payoutMicros);
-  const principal = budget.principal && take(budget.principal, ledger.principal, payoutMicros);
-  if (session === null) return { refused: "the budget of this task is used up" };
-  if (principal === null) return { refused: "the budget of this person is used up" };
-  return { payoutMicros, remaining: { ...(session && { session }), ...(principal && { principal }) } };
+  const session = addCall(ledger.session, payoutMicros);
+  const principal = budget.principal ? addCall(ledger.principal, payoutMicros) : ledger.principal;
+  if (!isSpent(session) || !isSpent(principal)) return { refused: "more was spent than can be counted" };
+  const left = budget.session && leftOf(budget.session, session);
+  const leftOfPerson = budget.principal && leftOf(budget.principal, principal);
+  if (left === null) return { refused: "the budget of this task is used up" };
+  if (leftOfPerson === null) return { refused: "the budget of this person is used up" };
+  const remaining = { ...(left && { session: left }), ...(leftOfPerson && { principal: leftOfPerson }) };
+  return { payoutMicros, remaining, ledger: { session, principal } };
+}
+
+/**
+ * Gives back exactly what a verdict says that its call has taken. That it is done once for a call, and only for one that
+ * never started, is for those who keep the ledger.
+ *
+ * @throws RangeError if less was taken than is given back
+ */
+export function refundToolCall(ledger: Ledger, { payoutMicros = 0, principalId }: Debit): Ledger {
+  const session = takeBack(ledger.session, payoutMicros);
+  return {
+    session,
+    principal: principalId === undefined ? ledger.principal : takeBack(ledger.principal, payoutMicros),
+  };
+}
+
+/** One call more. */
+export function addCall({ calls, payoutMicros }: Spent, payout: number): Spent {
+  return { calls: calls + 1, payoutMicros: payoutMicros + payout };
+}
+
+/** One call less. @throws RangeError if less was taken than is given back: nothing is made up for what was never paid */
+export function takeBack({ calls, payoutMicros }: Spent, payout: number): Spent {
+  const rest = { calls: calls - 1, payoutMicros: payoutMicros - payout };
+  if (!isSpent(rest)) throw new RangeError("more is given back than was taken");
+  return rest;
 }
 
 /** The USD micros that a call pays out: 0 unless the budget names its tool; undefined if the amount cannot be read. */
@@ -86,24 +133,27 @@ function payoutOf(budget: Budget, { tool, args }: { tool: string; args: JsonObje
   let total = 0;
   for (const payout of budget.payouts ?? []) {
     if (payout.tool !== tool) continue;
-    const units = Object.hasOwn(args, payout.arg) ? args[payout.arg] : undefined;
-    if (typeof units !== "number" || !(units >= 0)) return undefined;
-    // A fraction of a micro is charged in full, but not what binary arithmetic adds: 1.1 * 1e6 is 1100000.0000000002.
-    total += units > 0 ? Math.max(1, Math.ceil(units * payout.microsPerUnit - 0.001)) : 0;
+    const micros = toMicros(Object.hasOwn(args, payout.arg) ? args[payout.arg] : undefined, payout.microsPerUnit);
+    if (micros === undefined) return undefined;
+    total += micros;
   }
   return Number.isSafeInteger(total) ? total : undefined;
 }
 
-/** What is left of one limit after the call; null if it does not fit. */
-function take(limit: BudgetLimit, spent: Spent, payoutMicros: number): BudgetLimit | null {
-  const calls = limit.calls === undefined ? undefined : limit.calls - spent.calls - 1;
-  const micros = limit.payoutMicros === undefined ? undefined : limit.payoutMicros - spent.payoutMicros - payoutMicros;
+/** What is left of one limit; null if more was taken. */
+function leftOf(limit: BudgetLimit, spent: Spent): BudgetLimit | null {
+  const calls = limit.calls === undefined ? undefined : limit.calls - spent.calls;
+  const micros = limit.payoutMicros === undefined ? undefined : limit.payoutMicros - spent.payoutMicros;
   if ((calls !== undefined && calls < 0) || (micros !== undefined && micros < 0)) return null;
   return { ...(calls !== undefined && { calls }), ...(micros !== undefined && { payoutMicros: micros }) };
 }
 
 function isLedger(ledger: Ledger | undefined): ledger is Ledger {
-  return [ledger?.session, ledger?.principal].every((spent) => isCount(spent?.calls) && isCount(spent?.payoutMicros));
+  return isSpent(ledger?.session) && isSpent(ledger?.principal);
+}
+
+function isSpent(spent: Spent | undefined): boolean {
+  return isCount(spent?.calls) && isCount(spent?.payoutMicros);
 }
 
 function isCount(value: unknown): boolean {

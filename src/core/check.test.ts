@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  ALICE,
   aCall,
   aLedger,
   anApproval,
@@ -453,6 +454,14 @@ describe("budget", () => {
 
   test("without a ledger nothing is known to be left", async () => {
     expect(summarize(await decide({ budget }))).toBe("block:budget_exhausted");
+  });
+
+  test("whose ledger is debited is told where one is", async () => {
+    const ofPerson = { ...budget, principal: { windowSeconds: 60 } };
+    const evidence = { ledger: aLedger() };
+    expect(await decide({ budget: ofPerson }, { evidence })).toMatchObject({ verdict: "allow", principalId: ALICE });
+    expect(await decide({ budget }, { evidence })).not.toHaveProperty("principalId");
+    expect(await decide({}, { evidence })).not.toHaveProperty("principalId");
   });
 
   test("without a budget a ledger does not matter", async () => {

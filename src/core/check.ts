@@ -1,4 +1,4 @@
-import { checkBudget } from "./budget.ts";
+import { tryToolCall } from "./budget.ts";
 import { type Call, digestCall, type Evidence, isShortText } from "./call.ts";
 import type { CompiledRule } from "./compile-policy.ts";
 import type { CompiledToken, CompiledTool } from "./compile-token.ts";
@@ -175,11 +175,13 @@ function applyRule(
   if (approvedBy === undefined && claims.budget === undefined) return allow;
   const approved = approvedBy === undefined ? allow : { ...allow, approvedBy };
   if (claims.budget === undefined) return approved;
-  const answer = checkBudget(claims.budget, facts.evidence?.ledger, call);
+  const answer = tryToolCall(facts.evidence?.ledger, claims.budget, call);
   if (answer.refused !== undefined) {
     return blockDecision(call, { reason: "budget_exhausted", stage: "budget", detail: answer.refused, step });
   }
-  return { ...approved, budgetRemaining: answer.remaining, payoutMicros: answer.payoutMicros };
+  const { remaining: budgetRemaining, payoutMicros } = answer;
+  const taken = { ...approved, budgetRemaining, payoutMicros };
+  return claims.budget.principal ? { ...taken, principalId: claims.sub } : taken;
 }
 
 /** Who approved exactly this call, under exactly this rule of this plan, in time. */

@@ -52,7 +52,17 @@ export {
   signBatch,
 } from "./audit-batch.ts";
 export { openReceipt, RECEIPT_TYPE, type ReceiptClaims, signReceipt } from "./audit-receipt.ts";
-export type { Budget, BudgetLimit, Ledger, Payout, Spent } from "./budget.ts";
+export {
+  type Budget,
+  type BudgetAnswer,
+  type BudgetLimit,
+  type Debit,
+  type Ledger,
+  type Payout,
+  refundToolCall,
+  type Spent,
+  tryToolCall,
+} from "./budget.ts";
 export { type Approval, type Call, digestCall, type Evidence } from "./call.ts";
 export { canonicalJson } from "./canonical-json.ts";
 export { type CheckInput, check, LEEWAY_SECONDS } from "./check.ts";

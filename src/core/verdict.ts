@@ -65,6 +65,8 @@ export interface AllowDecision extends Decided {
   readonly budgetRemaining: BudgetRemaining | null;
   /** USD micros that the call takes from the budget; absent without a budget. */
   readonly payoutMicros?: number;
+  /** E-mail of the person whose ledger the call is taken from, beside that of the session; absent if none is. */
+  readonly principalId?: string;
   /** E-mail of the person who approved the call, where a rule holds it. */
   readonly approvedBy?: string;
 }

@@ -48,6 +48,7 @@ const allow = z.object({
     .object({ session: limitSchema.exactOptional(), principal: limitSchema.exactOptional() })
     .nullable(),
   payoutMicros: countSchema.exactOptional(),
+  principalId: z.string().max(254).exactOptional(),
   approvedBy: z.string().max(254).exactOptional(),
 });
 
