@@ -386,7 +386,7 @@ export function describeGate(
       });
 
       test.runIf(principal)(
-        "of a person hold over all their plans, until the window ends, and are no one else's",
+        "of a person hold over all their plans, while a call is in the window, and are no one else's",
         async () => {
           const { gate, plan, clock } = await start({ budget });
           for (let call = 0; call < 3; call++)
@@ -398,6 +398,8 @@ export function describeGate(
           expect(summarize(await gate.check(others, pay(50)))).toBe("allow");
           clock.advance(3600);
           const third = await gate.sign(aSignRequest());
+          expect(summarize(await gate.check(third, pay(1)))).toBe("block:budget_exhausted");
+          clock.advance(60);
           expect(summarize(await gate.check(third, pay(50)))).toBe("allow");
           await gate.close();
         },

@@ -65,27 +65,23 @@ describe("a ledger", () => {
 });
 
 describe("a window", () => {
-  test("begins with the first call, not with a look, and ends after its seconds", () => {
+  test("slides: each call leaves it by itself, after its seconds and at most a sixtieth of them more", () => {
     const ledger = new LocalLedger(BUDGET);
     const session = aSession();
-    ledger.read(session, ALICE, NOW - 59);
     ledger.debit(session, ALICE, { now: NOW, payoutMicros: 1 });
-    expect(ledger.read(session, ALICE, NOW + 59).principal).toEqual({ calls: 1, payoutMicros: 1 });
-    expect(ledger.read(session, ALICE, NOW + 60)).toEqual({
-      session: { calls: 1, payoutMicros: 1 },
-      principal: NOTHING,
-    });
-    ledger.debit(session, ALICE, { now: NOW + 60, payoutMicros: 2 });
-    expect(ledger.read(session, ALICE, NOW + 119).principal).toEqual({ calls: 1, payoutMicros: 2 });
+    ledger.debit(session, ALICE, { now: NOW + 59, payoutMicros: 2 });
+    const left = [0, 60, 61, 119, 120].map((later) => ledger.read(session, ALICE, NOW + later).principal.payoutMicros);
+    expect(left).toEqual([3, 3, 2, 2, 0]);
+    expect(ledger.read(session, ALICE, NOW + 1000).session).toEqual({ calls: 2, payoutMicros: 3 });
   });
 
-  test("does not get back what an earlier one paid", () => {
+  test("does not get back what has left it", () => {
     const ledger = new LocalLedger(BUDGET);
     const session = aSession();
     const credit = ledger.debit(session, ALICE, { now: NOW, payoutMicros: 7 });
-    ledger.debit(session, ALICE, { now: NOW + 60, payoutMicros: 1 });
+    ledger.debit(session, ALICE, { now: NOW + 61, payoutMicros: 1 });
     credit();
-    expect(ledger.read(session, ALICE, NOW + 60)).toEqual({
+    expect(ledger.read(session, ALICE, NOW + 61)).toEqual({
       session: { calls: 1, payoutMicros: 1 },
       principal: { calls: 1, payoutMicros: 1 },
     });
