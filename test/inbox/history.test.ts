@@ -24,13 +24,25 @@ describeInBrowser("the history", ({ startServer, openAs }) => {
     const filters = page.getByRole("search", { name: "Decisions" });
     await rows.first().waitFor();
     await filters.getByLabel("Verdict").selectOption("Blocked");
+    // What is being typed stays while an answer comes.
+    const answering = Promise.withResolvers<void>();
+    await page.route("**/v1/decisions?*agentId=*", async (route) => {
+      await answering.promise;
+      await route.continue();
+    });
     await filters.getByLabel("Agent").selectOption("invoice-runner");
-    await filters.getByLabel("Reason of a block").fill("no-new-accounts");
-    await filters.getByLabel("Reason of a block").press("Enter");
+    const reason = filters.getByLabel("Reason of a block");
+    await reason.fill("no-new-accounts");
+    answering.resolve();
+    await expect.poll(async () => (await rows.allTextContents()).every((text) => text.includes("invoice"))).toBe(true);
+    expect(await reason.inputValue()).toBe("no-new-accounts");
+    await reason.press("Enter");
     await expect.poll(() => new URL(page.url()).searchParams.get("reason")).toBe("no-new-accounts");
-    await expect
-      .poll(async () => new Set(await rows.getByRole("link").allTextContents()))
-      .toEqual(new Set(["update_account"]));
+    const listTools = async (): Promise<readonly string[]> => {
+      const links = await rows.getByRole("link").allTextContents();
+      return [...new Set(links.map((text) => text.replace(/,.*/s, "")))];
+    };
+    await expect.poll(listTools).toEqual(["update_account"]);
     const shown = await rows.count();
 
     // What is chosen is in the address: it can be sent to others, and gone back from.

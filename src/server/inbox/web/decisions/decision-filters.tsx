@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { BLOCK_REASONS } from "../../../../core/verdict.ts";
 import { AgentSelect } from "../parts/agent-select.tsx";
 import { Button } from "../parts/button.tsx";
@@ -152,6 +153,9 @@ interface WordsProps {
 
 function Words({ id, mode = "text", value = "", hint, options = [], onChange }: WordsProps): JSX.Element {
   const list = `${id}-options`;
+  // What is being typed is not taken back when an answer comes meanwhile.
+  const [typed, setTyped] = useState(value);
+  useEffect(() => setTyped(value), [value]);
   return (
     <>
       <input
@@ -160,11 +164,12 @@ function Words({ id, mode = "text", value = "", hint, options = [], onChange }: 
         type="text"
         inputMode={mode}
         class="input"
-        value={value}
+        value={typed}
         placeholder={hint}
         autoComplete="off"
         spellcheck={false}
         list={list}
+        onInput={({ currentTarget }) => setTyped(currentTarget.value)}
         onChange={({ currentTarget }) => onChange(currentTarget.value.trim())}
       />
       <datalist id={list}>
