@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { HttpGate } from "../../src/gates/http.ts";
 import { ROOT } from "../servers.ts";
 import { describeInBrowser } from "./in-browser.ts";
+import { findBarriers } from "./open-page.ts";
 
 const DANA = "dana@acme.dev";
 
@@ -23,6 +24,7 @@ describeInBrowser("administration", ({ startServer, openPage, openAs }) => {
     await dialog.getByLabel("Name").fill("staging");
     await dialog.getByRole("button", { name: "Make the key" }).click();
     const shown = await dialog.getByText(/^ilk_[\w-]{20,}$/).textContent();
+    expect(await findBarriers(page)).toEqual([]);
     await dialog.getByRole("button", { name: "I have stored it" }).click();
     const row = page.getByRole("row").filter({ hasText: "staging" });
     await row.waitFor();
@@ -53,6 +55,7 @@ describeInBrowser("administration", ({ startServer, openPage, openAs }) => {
     await email.fill("dana");
     await dialog.getByRole("button", { name: "Add" }).click();
     await expect.poll(() => email.getAttribute("aria-invalid")).toBe("true");
+    expect(await findBarriers(page)).toEqual([]);
     await email.fill("Dana@ACME.dev");
     await dialog.getByRole("checkbox", { name: /^Administrator/ }).check();
     await dialog.getByRole("button", { name: "Add" }).click();
@@ -61,6 +64,7 @@ describeInBrowser("administration", ({ startServer, openPage, openAs }) => {
     await row.getByRole("button", { name: `Sign-in link for ${DANA}` }).click();
     await dialog.getByRole("button", { name: "Make the link" }).click();
     const link = await dialog.getByText(/\/sign-in#/).textContent();
+    expect(await findBarriers(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Close" }).click();
     expect(await page.content()).not.toContain(link);
     await page.getByText(`made a sign-in link for ${DANA}`).waitFor();

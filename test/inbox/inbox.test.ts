@@ -98,6 +98,7 @@ describeInBrowser("the inbox", ({ startServer, openAs }) => {
     await shows("second");
     await press("?");
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
     // What a dialog is open for is not answered behind it.
     await press("a");
     await press("Escape");

@@ -3,6 +3,7 @@ import { openStore } from "../../src/server/store/index.ts";
 import { ROOT } from "../servers.ts";
 import { INVOICE_POLICY, liveAWeek } from "./a-week.ts";
 import { describeInBrowser } from "./in-browser.ts";
+import { findBarriers } from "./open-page.ts";
 import { rewriteLine } from "./rewrite-line.ts";
 
 describeInBrowser("a policy", ({ startServer, openAs }) => {
@@ -56,6 +57,7 @@ describeInBrowser("a policy", ({ startServer, openAs }) => {
     await page.getByRole("button", { name: "Publish…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByText(/would change/).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
     await dialog.getByLabel("Comment").fill("As the auditors asked");
     await dialog.getByRole("button", { name: "Publish", exact: true }).click();
     const versions = page.getByRole("region", { name: "Versions" }).getByRole("row");
@@ -66,6 +68,7 @@ describeInBrowser("a policy", ({ startServer, openAs }) => {
     await page.getByRole("button", { name: "Differences of version 3" }).click();
     await dialog.getByText("amount: { gte: 400 }").first().waitFor();
     await dialog.getByText("amount: { gte: 1000 }").first().waitFor();
+    expect(await findBarriers(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Close" }).click();
 
     await page.getByRole("button", { name: "Roll back to version 2" }).click();
