@@ -35,6 +35,18 @@ describeInBrowser("signing in", ({ startServer, openPage, openAs }) => {
     expect(await page.getByRole("navigation").count()).toBe(0);
   });
 
+  test("leads to the hold that somebody was sent to", async () => {
+    const server = await startServer();
+    await server.hold({ args: { body: "first" } });
+    const { holdId } = await server.hold({ args: { body: "second" } });
+    const page = await openPage();
+    await page.goto(`${server.url}/?hold=${holdId}`);
+    await page.getByRole("heading", { name: /Sign in/ }).waitFor();
+    const beside = await openPage({ beside: page.context() });
+    await beside.goto(await server.link(BOB));
+    await page.getByRole("region", { name: "Arguments" }).getByText("second").waitFor();
+  });
+
   test("is over when one signs out, in every tab, and what comes after needs a new link", async () => {
     const server = await startServer();
     const page = await openAs(server, BOB);
