@@ -85,7 +85,7 @@ function writeProblems(issues: readonly Issue[]): string {
 }
 
 /** The JSON Schema of a plan, for a model: `maxCalls` is asked for on every step, though a plan need not have it. */
-function planJsonSchema(names: readonly string[]): Json {
+export function planJsonSchema(names: readonly string[]): Json {
   const anything = { description: "Any JSON value" };
   const condition = {
     type: "object",
