@@ -349,7 +349,7 @@ export const samples: { readonly [Name in keyof typeof endpoints]: Sample } = {
       ],
     },
   },
-  pushPolicy: { body: { text: "version: 1", comment: "first" }, answers: { 201: [version] } },
+  pushPolicy: { body: { text: "version: 1", comment: "first", baseVersion: 0 }, answers: { 201: [version] } },
   listPolicies: { query: { limit: "1", after: "x" }, answers: { 200: [{ policies: [version], next: "x" }] } },
   getPolicy: { answers: { 200: [{ ...version, text: "version: 1" }] } },
   createAgent: { body: { name: "Triage", settings }, answers: { 201: [agent] } },

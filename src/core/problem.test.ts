@@ -16,6 +16,7 @@ const STATUS: Readonly<Record<ProblemCode, number>> = {
   method_not_allowed: 405,
   already_exists: 409,
   last_admin: 409,
+  policy_changed: 409,
   no_policy: 409,
   plan_pending: 409,
   plan_rejected: 409,

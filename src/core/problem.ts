@@ -74,6 +74,11 @@ const KINDS = {
     title: "Somebody has to remain an administrator",
     help: "Make another person an administrator first.",
   },
+  policy_changed: {
+    status: 409,
+    title: "Another version of the policy counts than the one that this was written on",
+    help: "Look at the version that counts now, and push again on that one if yours is still right.",
+  },
   no_policy: {
     status: 409,
     title: "The agent has no policy yet",

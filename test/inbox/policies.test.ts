@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { openStore } from "../../src/server/store/index.ts";
 import { ROOT } from "../servers.ts";
+import { BOB } from "../store-builders.ts";
 import { INVOICE_POLICY, liveAWeek } from "./a-week.ts";
 import { describeInBrowser } from "./in-browser.ts";
 import { findBarriers } from "./open-page.ts";
@@ -76,5 +77,37 @@ describeInBrowser("a policy", ({ startServer, openAs }) => {
     await dialog.getByRole("button", { name: "Publish", exact: true }).click();
     await versions.filter({ hasText: "Version 4" }).filter({ hasText: "Back to version 2" }).waitFor();
     expect(await store.policies.latest(agentId)).toMatchObject({ version: 4, text: INVOICE_POLICY });
+  });
+
+  test("that somebody else publishes in the same moment is not overwritten unseen", async () => {
+    const store = await openStore({ sqlite: ":memory:" });
+    const week = await liveAWeek(store);
+    const server = await startServer({ store, agent: week.support });
+    const { agentId } = week.invoices;
+    const page = await openAs(server, ROOT, { path: `/policies/${agentId}` });
+    await rewriteLine(page, "amount: { gte: 1000 }", 6, "400 }");
+    const theirs = INVOICE_POLICY.replace("1000", "900");
+    // Whatever the page looks at before it publishes, they are faster.
+    await page.route("**/v1/agents/*/policies", async (route) => {
+      if (route.request().method() === "POST" && (await store.policies.latest(agentId))?.version === 2) {
+        await store.policies.push({ agentId, text: theirs, createdAt: Date.now(), createdBy: BOB, comment: "Theirs" });
+      }
+      await route.continue();
+    });
+    await page.getByRole("button", { name: "Publish…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Publish", exact: true }).click();
+    const conflict = dialog.getByRole("alert").filter({ hasText: "published version 3" });
+    await conflict.filter({ hasText: "Theirs" }).waitFor();
+    expect(await store.policies.latest(agentId)).toMatchObject({ version: 3, text: theirs });
+    await dialog.getByText("Differences to version 3").waitFor();
+
+    await dialog.getByRole("button", { name: "Publish all the same" }).click();
+    const versions = page.getByRole("region", { name: "Versions" }).getByRole("row");
+    await versions.filter({ hasText: "Version 4" }).waitFor();
+    expect(await store.policies.latest(agentId)).toMatchObject({
+      version: 4,
+      text: INVOICE_POLICY.replace("1000", "400"),
+    });
   });
 });

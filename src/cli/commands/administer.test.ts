@@ -150,6 +150,10 @@ describe("policies", () => {
     const second = await shell.run(["policy", "push", "--agent", "triage", "a.yaml"]);
     expect(second).toEqual({ code: EXIT.ok, out: "triage has version 2 of its policy.\n", err: "" });
     expect((await shell.run(["agent", "list"])).out).toContain(" version 2 ");
+    const late = await shell.json(["policy", "push", "--agent", "triage", "a.yaml", "--base-version", "1"]);
+    expect(late).toMatchObject({ code: EXIT.failed, value: { error: { code: "policy_changed" } } });
+    const third = await shell.json(["policy", "push", "--agent", "triage", "a.yaml", "--base-version", "2"]);
+    expect(third).toMatchObject({ code: EXIT.ok, value: { version: 3 } });
   });
 
   test.each([["push"], ["test"]])("that are not valid: %s refuses them with their places", async (command) => {

@@ -3,12 +3,14 @@ import { pushPolicy } from "../../server/admin/policies.ts";
 import { addCommand, type CommandHost } from "../command.ts";
 import { findAgent } from "../find-agent.ts";
 import { createOperator } from "../operator.ts";
+import { numberOption } from "../options.ts";
 import { printable } from "../output/printable.ts";
 import { requirePolicyFile } from "../policy/policy-file.ts";
 
 interface PushOptions {
   readonly agent: string;
   readonly comment?: string;
+  readonly baseVersion?: number;
 }
 
 export function addPolicyPush(parent: Command, host: CommandHost): void {
@@ -20,13 +22,18 @@ export function addPolicyPush(parent: Command, host: CommandHost): void {
     options: [
       new Option("--agent <name>", "whose policy it is").makeOptionMandatory(),
       new Option("--comment <text>", "why, for those who read the versions"),
+      numberOption("--base-version <number>", "push only if this version counts (0: none)", [0, 999_999_999]),
     ],
     store: true,
-    run: async ({ args: [file = ""], options: { agent, comment }, io, withStore }) => {
+    run: async ({ args: [file = ""], options: { agent, comment, baseVersion }, io, withStore }) => {
       const { text } = await requirePolicyFile(file, io);
       return withStore(async (store) => {
         const { id, name } = await findAgent(store, agent);
-        const body = { text, ...(comment !== undefined && { comment }) };
+        const body = {
+          text,
+          ...(comment !== undefined && { comment }),
+          ...(baseVersion !== undefined && { baseVersion }),
+        };
         const pushed = await pushPolicy(createOperator(store, io), id, body);
         return { value: pushed, text: `${printable(name)} has version ${pushed.version} of its policy.\n` };
       });

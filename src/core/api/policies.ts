@@ -87,6 +87,8 @@ export interface TestPolicyAnswer {
 
 export interface PushPolicyBody extends ValidatePolicyBody {
   readonly comment?: string;
+  /** The version that it was written on, 0 for none: refused if another one counts by then. Not given: whichever does. */
+  readonly baseVersion?: number;
 }
 
 /** A policy of an agent, and when it became the one. Every version is kept; the highest is the one that counts. */
@@ -155,6 +157,7 @@ export const testPolicyAnswerSchema: z.ZodType<TestPolicyAnswer> = z.object({
 export const pushPolicyBodySchema: z.ZodType<PushPolicyBody> = closedObject({
   text,
   comment: commentSchema.exactOptional(),
+  baseVersion: z.int().min(0).exactOptional(),
 });
 
 const version = {
@@ -206,7 +209,7 @@ export const policyEndpoints: {
     body: pushPolicyBodySchema,
     maxBodyBytes: POLICY_BYTES,
     answers: { 201: policyVersionSchema },
-    problems: ["invalid_policy"],
+    problems: ["invalid_policy", "policy_changed"],
   },
   listPolicies: {
     method: "GET",

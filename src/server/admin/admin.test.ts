@@ -227,6 +227,29 @@ describe.each(databases)("administration over %s", (_name, createDatabase) => {
       );
     });
 
+    test("takes one that was written on the version that counts, and on no other", async () => {
+      const { agentId } = await anAgent();
+      const push = (baseVersion: number) => pushPolicy(operator, agentId, { text: POLICY, baseVersion });
+      await expectRefused(() => push(1), "policy_changed");
+      expect(await push(0)).toMatchObject({ version: 1 });
+      await expectRefused(() => push(0), "policy_changed");
+      await expect(push(2)).rejects.toMatchObject({ more: { detail: "Version 1 counts, not version 2" } });
+      expect(await push(1)).toMatchObject({ version: 2 });
+      // Nothing is left of what was refused, neither a version nor its number nor a record.
+      expect((await listPolicies(operator, agentId)).policies).toHaveLength(2);
+      expect(await lastEntry()).toMatchObject({ action: "policy.push", details: { version: 2 } });
+    });
+
+    test("takes one of several that are pushed at once from the same version", async () => {
+      const { agentId } = await anAgent();
+      const other = { ...operator, store: await database.open() };
+      const answers = await Promise.allSettled(
+        [operator, other, operator, other].map((by) => pushPolicy(by, agentId, { text: POLICY, baseVersion: 0 })),
+      );
+      expect(answers.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect(await getPolicy(operator, agentId, "current")).toMatchObject({ version: 1 });
+    });
+
     test.each(["", "version: 2", `${POLICY}}`, "version: 1\ndefault: block\nrules: []\nrules: []"])(
       "refuses %j",
       async (text) => {

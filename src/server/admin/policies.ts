@@ -11,12 +11,12 @@ import { cutPart, DEFAULT_LIMIT } from "./take-part.ts";
 /**
  * Makes a policy an agent's own, from its next token on. Every version is kept.
  *
- * @throws ProblemError `invalid_policy` with its issues, `not_found`
+ * @throws ProblemError `invalid_policy` with its issues, `not_found`, `policy_changed`
  */
 export async function pushPolicy(
   operator: Operator,
   agentId: string,
-  { text, comment }: PushPolicyBody,
+  { text, comment, baseVersion }: PushPolicyBody,
 ): Promise<PolicyVersion> {
   assertPolicy(text);
   const { actor } = operator;
@@ -26,6 +26,7 @@ export async function pushPolicy(
     const version = { agentId, text, createdAt: at, createdBy: actor, comment: comment ?? null };
     const policy = await store.policies.push(version);
     if (!policy) throw new ProblemError("not_found");
+    assertReplaced(policy.version - 1, baseVersion);
     const details = toDetails({ version: policy.version, digest: digest(text, "json", nodeSha256), comment });
     await store.adminAudit.append(describeEvent(operator, { at, action: "policy.push", target: agentId, details }));
     return describeVersion(policy);
@@ -66,6 +67,13 @@ function assertPolicy(text: string): void {
     if (error instanceof PolicyError) throw new ProblemError("invalid_policy", { issues: error.issues });
     throw error;
   }
+}
+
+/** The number that a version gets says which one it follows on; what is refused takes the number back. */
+function assertReplaced(replaced: number, base = replaced): void {
+  if (replaced === base) return;
+  const detail = `${replaced === 0 ? "No version" : `Version ${replaced}`} counts, not version ${base}`;
+  throw new ProblemError("policy_changed", { detail });
 }
 
 function readVersion(text: string): number {

@@ -2,12 +2,12 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { AgentAnswer } from "../../../../core/api/agents.ts";
 import type { PolicyVersion, PushPolicyBody } from "../../../../core/api/policies.ts";
+import { ApiError } from "../api.ts";
 import { Field } from "../parts/field.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Text } from "../parts/text.tsx";
-import { tell } from "../parts/toast.tsx";
 import { api } from "../session.ts";
 import { describeChanges } from "./describe-changes.ts";
 import { Difference } from "./difference.tsx";
@@ -42,20 +42,12 @@ export function PublishDialog({ agent, publishing, current, onClose, onPublished
   const [latest, setLatest] = useState(current);
   const isOvertaken = (latest?.version ?? 0) !== base;
   const publish = async (): Promise<void> => {
-    const now = await findPolicy(agent.agentId, "current");
-    if ((now?.version ?? 0) !== (latest?.version ?? 0)) {
-      // What is shown is not what would be replaced: look first.
-      setLatest(now);
-      return;
-    }
     const words = comment.trim();
-    const body: PushPolicyBody = { text, ...(words !== "" && { comment: words }) };
-    const path = `/v1/agents/${encodeURIComponent(agent.agentId)}/policies`;
-    const version = await api.post<PolicyVersion>(path, body);
-    if (version.version !== (now?.version ?? 0) + 1) {
-      tell(`Version ${version.version - 1} was published in the same moment, and is replaced. Compare the two.`, "bad");
-    }
-    onPublished({ ...version, text });
+    const body = { text, baseVersion: latest?.version ?? 0, ...(words !== "" && { comment: words }) };
+    const published = await push(agent.agentId, body);
+    if (published) onPublished({ ...published, text });
+    // What is shown is not what would be replaced: look first.
+    else setLatest(await findPolicy(agent.agentId, "current"));
   };
   return (
     <FormDialog
@@ -89,6 +81,16 @@ export function PublishDialog({ agent, publishing, current, onClose, onPublished
       )}
     </FormDialog>
   );
+}
+
+/** @returns undefined if another version counts than the one that it is based on */
+async function push(agentId: string, body: PushPolicyBody): Promise<PolicyVersion | undefined> {
+  try {
+    return await api.post<PolicyVersion>(`/v1/agents/${encodeURIComponent(agentId)}/policies`, body);
+  } catch (error) {
+    if (error instanceof ApiError && error.code === "policy_changed") return undefined;
+    throw error;
+  }
 }
 
 function Overtaken({ base, latest }: { readonly base: number; readonly latest: PolicyText }): JSX.Element {
