@@ -9,6 +9,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { addPerson, addSession, CAROL } from "../../test/people.ts";
 import { anAgent } from "../../test/servers.ts";
 import { IntentlockError } from "../core/index.ts";
+import { EventStream } from "./people/event-stream.ts";
 import { nameSessionCookie } from "./people/session-cookie.ts";
 import { hashSecret } from "./secret.ts";
 import { type RunningServer, type ServeOptions, startServer } from "./serve.ts";
@@ -16,6 +17,7 @@ import { type RunningServer, type ServeOptions, startServer } from "./serve.ts";
 const running: RunningServer[] = [];
 let folder = "";
 afterEach(async () => {
+  vi.restoreAllMocks();
   await Promise.all(running.splice(0).map((one) => one.close()));
   if (folder) await rm(folder, { recursive: true });
   folder = "";
@@ -51,13 +53,35 @@ test("an address that is taken is an error that says so, and the file is free ag
   await rm(options.sqlitePath);
 });
 
-test("a server that stops ends the events of pages that are open, and does not wait for them", async () => {
-  const one = await start({ closeTimeoutMs: 600_000 });
-  const { context } = one.server;
+/** A cookie with which the events are listened to. */
+async function signCarolIn({ url, server: { context } }: RunningServer): Promise<string> {
   await addPerson(context.store, CAROL, ["approver"]);
   const times = { createdAt: Date.now(), lastSeenAt: Date.now(), expiresAt: Date.now() + 60_000 };
   const session = await addSession(context, CAROL, times);
-  const cookie = `${nameSessionCookie(one.url)}=${session.token}`;
+  return `${nameSessionCookie(url)}=${session.token}`;
+}
+
+test("a page that leaves is no error", async () => {
+  const lines: string[] = [];
+  const one = await start({ log: pino({}, { write: (line: string) => lines.push(line) }) });
+  const printed = [vi.spyOn(console, "error"), vi.spyOn(process.stderr, "write")];
+  const page = new AbortController();
+  const headers = { cookie: await signCarolIn(one) };
+  const answer = await fetch(`${one.url}/v1/inbox/events`, { headers, signal: page.signal });
+  await answer.body!.getReader().read();
+  const left = vi.spyOn(EventStream.prototype, "end");
+  page.abort();
+  await vi.waitFor(() => expect(left).toHaveBeenCalled(), { timeout: 5000 });
+  await one.close();
+  expect(lines.map((line) => JSON.parse(line) as object)).toEqual(
+    lines.map(() => expect.objectContaining({ level: 30 })),
+  );
+  for (const print of printed) expect(print).not.toHaveBeenCalled();
+});
+
+test("a server that stops ends the events of pages that are open, and does not wait for them", async () => {
+  const one = await start({ closeTimeoutMs: 600_000 });
+  const cookie = await signCarolIn(one);
   const answer = await fetch(`${one.url}/v1/inbox/events`, { headers: { cookie } });
   expect(answer.headers.get("content-type")).toBe("text/event-stream");
   const text = answer.text();

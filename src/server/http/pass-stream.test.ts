@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import type { UnderlyingSource } from "node:stream/web";
 import { createAdaptorServer } from "@hono/node-server";
 import { pino } from "pino";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { createContext } from "../../../test/people.ts";
 import type { AnyEndpoint, StreamMedia } from "../../core/api/index.ts";
@@ -11,6 +11,7 @@ import { createRoutes } from "./routes.ts";
 
 const ends: (() => void)[] = [];
 afterEach(() => {
+  vi.restoreAllMocks();
   for (const end of ends.splice(0)) end();
 });
 
@@ -80,6 +81,18 @@ test("nothing is read ahead of a client that does not read", async () => {
   expect(cancelled).toHaveBeenCalledTimes(1);
 });
 
+test("a client that stops reading ends it, and nothing is wrong with that", async () => {
+  const { ask, cancelled, lines } = await aStream({ pull: () => new Promise(() => {}) });
+  const reader = (await ask()).body!.getReader();
+  const next = reader.read();
+  await new Promise(setImmediate);
+  await reader.cancel();
+  expect(await next).toMatchObject({ done: true });
+  await new Promise(setImmediate);
+  expect(cancelled).toHaveBeenCalledTimes(1);
+  expect(lines).toHaveLength(1);
+});
+
 test("a client that goes away ends it", async () => {
   const { ask, cancelled } = await aStream(endless);
   const client = new AbortController();
@@ -127,29 +140,39 @@ test("a question for the head alone streams nothing", async () => {
   expect(cancelled).toHaveBeenCalledTimes(1);
 });
 
-test("over a socket, a client that goes away ends it, and lines that are broken off do not end as if they were all", async () => {
-  vi.spyOn(console, "error").mockImplementation(() => {});
-  const { routes, shutdown, cancelled } = await aStream(endless);
+/** The routes on a port of this machine. */
+async function listen(routes: Awaited<ReturnType<typeof aStream>>["routes"]): Promise<number> {
   const server = createAdaptorServer({ fetch: (request, env) => routes.fetch(request, env) });
   ends.push(() => server.close());
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  const socket = connect(port, "127.0.0.1");
-  socket.write("GET /v1/stream HTTP/1.1\r\nHost: a\r\n\r\n");
-  await once(socket, "data");
-  socket.destroy();
-  await vi.waitFor(() => expect(cancelled).toHaveBeenCalledTimes(1), { timeout: 5000 });
+  return (server.address() as { port: number }).port;
+}
 
-  const other = await aStream(endless);
-  const broken = createAdaptorServer({ fetch: (request, env) => other.routes.fetch(request, env) });
-  ends.push(() => broken.close());
-  broken.listen(0, "127.0.0.1");
-  await once(broken, "listening");
-  const response = await fetch(`http://127.0.0.1:${(broken.address() as { port: number }).port}/v1/stream`);
-  const text = response.text();
-  await new Promise(setImmediate);
-  other.shutdown.abort();
-  await expect(text).rejects.toThrow();
-  shutdown.abort();
+describe("over a socket", () => {
+  test.each<[StreamMedia, string, UnderlyingSource<Uint8Array>]>([
+    ["text/event-stream", "waits", endless],
+    ["application/x-ndjson", "waits", endless],
+    ["application/x-ndjson", "has more", { pull: (controller) => controller.enqueue(encode("1\n".repeat(50_000))) }],
+  ])("a client that goes away while %s %s ends it, and nothing is wrong with that", async (media, _name, source) => {
+    const printed = [vi.spyOn(console, "error"), vi.spyOn(process.stderr, "write")];
+    const { routes, cancelled, lines } = await aStream(source, media);
+    const socket = connect(await listen(routes), "127.0.0.1");
+    socket.write("GET /v1/stream HTTP/1.1\r\nHost: a\r\n\r\n");
+    await once(socket, "data");
+    socket.destroy();
+    await vi.waitFor(() => expect(cancelled).toHaveBeenCalledTimes(1), { timeout: 5000 });
+    await new Promise(setImmediate);
+    expect(lines.map((line) => (JSON.parse(line) as { level: number }).level)).toEqual([30]);
+    for (const print of printed) expect(print).not.toHaveBeenCalled();
+  });
+
+  test("lines that are broken off do not end as if they were all", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => {});
+    const { routes, shutdown } = await aStream(endless);
+    const text = (await fetch(`http://127.0.0.1:${await listen(routes)}/v1/stream`)).text();
+    await new Promise(setImmediate);
+    shutdown.abort();
+    await expect(text).rejects.toThrow();
+  });
 });

@@ -14,6 +14,8 @@ export interface PassOptions {
  */
 export function passStream(stream: AnswerStream, { media, signal, onError }: PassOptions): AnswerStream {
   const reader = stream.getReader();
+  /** Then there is nothing to close: a read that waited ends, and what it had is for nobody. */
+  let isLeft = false;
   // A read that waits then ends.
   const cancel = (): Promise<void> => reader.cancel().catch(() => {});
   const end = (): void => signal.removeEventListener("abort", cancel);
@@ -24,6 +26,7 @@ export function passStream(stream: AnswerStream, { media, signal, onError }: Pas
       async pull(controller) {
         try {
           const next = await reader.read();
+          if (isLeft) return;
           if (!next.done) return controller.enqueue(next.value);
           end();
           if (signal.aborted && media !== "text/event-stream") controller.error(new Error(BROKEN_OFF));
@@ -35,6 +38,7 @@ export function passStream(stream: AnswerStream, { media, signal, onError }: Pas
         }
       },
       cancel() {
+        isLeft = true;
         end();
         return cancel();
       },
