@@ -4,11 +4,12 @@ import { expect, test } from "vitest";
 import { openStore } from "../../src/server/store/index.ts";
 import { ROOT } from "../servers.ts";
 import { BOB } from "../store-builders.ts";
-import { ERIN, liveAWeek, type Week } from "./a-week.ts";
+import { liveAWeek, type Week } from "./a-week.ts";
 import { describeInBrowser } from "./in-browser.ts";
 import type { InboxServer } from "./inbox-server.ts";
 import { findBarriers, isTooWide } from "./open-page.ts";
 import { rewriteLine } from "./rewrite-line.ts";
+import { ERIN } from "./week-scenes.ts";
 
 /** Where pictures are put, for the documentation: `npm run screenshots`. Without it none are taken. */
 const FOLDER = process.env["INTENTLOCK_SCREENSHOTS"];

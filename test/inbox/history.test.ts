@@ -4,8 +4,9 @@ import { openStore } from "../../src/server/store/index.ts";
 import { ALICE } from "../builders.ts";
 import { ROOT } from "../servers.ts";
 import { BOB } from "../store-builders.ts";
-import { ERIN, liveAWeek } from "./a-week.ts";
+import { liveAWeek } from "./a-week.ts";
 import { describeInBrowser } from "./in-browser.ts";
+import { ERIN } from "./week-scenes.ts";
 
 /** In the browser: whether there is anything on the canvas. */
 const IS_DRAWN = `(() => {

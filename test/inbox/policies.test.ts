@@ -2,10 +2,11 @@ import { expect, test } from "vitest";
 import { openStore } from "../../src/server/store/index.ts";
 import { ROOT } from "../servers.ts";
 import { BOB } from "../store-builders.ts";
-import { INVOICE_POLICY, liveAWeek } from "./a-week.ts";
+import { liveAWeek } from "./a-week.ts";
 import { describeInBrowser } from "./in-browser.ts";
 import { findBarriers } from "./open-page.ts";
 import { rewriteLine } from "./rewrite-line.ts";
+import { INVOICE_POLICY } from "./week-scenes.ts";
 
 describeInBrowser("a policy", ({ startServer, openAs }) => {
   test("is written with its errors and its effects in sight, published, compared and rolled back", async () => {
