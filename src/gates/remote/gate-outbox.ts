@@ -43,7 +43,7 @@ export class GateOutbox implements AuditSink {
   }
 
   /** The server decides about a hold by what is on record there. @returns why it cannot, if the entries do not get there */
-  async flushHold({ planId, seq = 0 }: HoldDecision, timeoutMs = FLUSH_MS): Promise<BlockedHold | undefined> {
+  async flushHold({ planId, seq = 0 }: HoldDecision, timeoutMs: number = FLUSH_MS): Promise<BlockedHold | undefined> {
     const left = await this.#uploader?.flush({ planId, seq, timeoutMs: Math.min(FLUSH_MS, timeoutMs) });
     if (left && left.waiting === 0 && left.refused === 0) return undefined;
     const detail = "the server has not taken the entries that the hold rests on";
