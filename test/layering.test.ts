@@ -36,7 +36,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     files: ["core/hidden-characters.ts", "core/json.ts", "core/verdict.ts"],
     libraries: [...["preact", "@preact/signals", "preact-iso", "uplot"], ...["codemirror", "@codemirror", "@lezer"]],
   },
-  cli: { folders: ["core", "gates", "session", "server"], libraries: ["commander", "pino", "zod"], node: true },
+  cli: {
+    folders: ["core", "gates", "session", "adapters/mcp", "server"],
+    libraries: ["commander", "pino", "zod"],
+    node: true,
+  },
   // The root: what is exported as `intentlock`.
   "": { folders: ["core", "gates", "session"] },
 };

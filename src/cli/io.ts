@@ -8,12 +8,14 @@ export interface CliStream {
 
 /** Everything of the process that the command line touches, so that it runs in a test as it does in a shell. */
 export interface CliIo {
+  /** What `mcp` reads from its client; a Node.js stream, as the standard output is one then. */
+  readonly stdin?: NodeJS.ReadableStream;
   readonly stdout: CliStream;
   readonly stderr: CliStream;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Relative paths start here. */
   readonly cwd: string;
-  /** Ends `serve`. */
+  /** Ends `serve` and `mcp`. */
   readonly signal?: AbortSignal;
 }
 

@@ -22,19 +22,20 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 const stop = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
-    // Only `serve` listens, and only the first time: it finishes what it has begun.
+    // Only `serve` and `mcp` listen, and only the first time: they finish what they have begun.
     if (stop.signal.aborted || !isServing(process.argv)) process.exit(signal === "SIGINT" ? 130 : 143);
     stop.abort();
   });
 }
 
 function isServing(argv: readonly string[]): boolean {
-  return argv[2] === "serve";
+  return argv[2] === "serve" || argv[2] === "mcp";
 }
 
 const { runCli } = await import("./run-cli.ts");
-const { stdout, stderr, env } = process;
+const { stdin, stdout, stderr, env } = process;
 process.exitCode = await runCli(process.argv.slice(2), {
+  stdin,
   stdout,
   stderr,
   env,

@@ -7,6 +7,7 @@ import { EXIT } from "./exit-codes.ts";
 /** Every command that there is. */
 const COMMANDS = [
   "serve",
+  "mcp",
   "agent create",
   "agent list",
   "agent disable",

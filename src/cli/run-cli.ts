@@ -4,6 +4,7 @@ import type { CommandHost } from "./command.ts";
 import { addAgentCommands } from "./commands/agent.ts";
 import { addAuditCommands } from "./commands/audit.ts";
 import { addKeyCommands } from "./commands/key.ts";
+import { addMcpCommand } from "./commands/mcp.ts";
 import { addPolicyCommands } from "./commands/policy.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addSigningKeyCommands } from "./commands/signing-key.ts";
@@ -15,6 +16,7 @@ import { reportError } from "./output/report-error.ts";
 /** In the order in which the help has them. */
 const GROUPS: readonly ((program: Command, host: CommandHost) => void)[] = [
   addServeCommand,
+  addMcpCommand,
   addAgentCommands,
   addKeyCommands,
   addUserCommands,
@@ -44,7 +46,7 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<ExitCo
 function createProgram(host: CommandHost, { json }: { readonly json: boolean }): Command {
   const { io } = host;
   const program = new Command("intentlock")
-    .description("Locks AI agents to what their users asked for: policies, the server, and the audit.")
+    .description("Locks AI agents to what their users asked for: policies, the server, MCP servers, and the audit.")
     .version(readPackageVersion(), "-V, --version", "print the version")
     .exitOverride()
     .configureOutput({

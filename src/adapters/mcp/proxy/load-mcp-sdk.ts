@@ -2,11 +2,11 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { missingPeer } from "../../../session/setup-errors.ts";
 
 /** What is used of the SDK: its transports, and nothing that decides. */
-interface McpSdk {
+export interface McpSdk {
   readonly StdioClientTransport: typeof import("@modelcontextprotocol/sdk/client/stdio.js").StdioClientTransport;
   readonly StdioServerTransport: typeof import("@modelcontextprotocol/sdk/server/stdio.js").StdioServerTransport;
   readonly HttpClientTransport: typeof import("@modelcontextprotocol/sdk/client/streamableHttp.js").StreamableHTTPClientTransport;
-  readonly HttpServerTransport: typeof import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js").WebStandardStreamableHTTPServerTransport;
+  readonly HttpServerTransport: typeof import("@modelcontextprotocol/sdk/server/streamableHttp.js").StreamableHTTPServerTransport;
 }
 
 export type { Transport };
@@ -18,13 +18,13 @@ export async function loadMcpSdk(): Promise<McpSdk> {
       import("@modelcontextprotocol/sdk/client/stdio.js"),
       import("@modelcontextprotocol/sdk/server/stdio.js"),
       import("@modelcontextprotocol/sdk/client/streamableHttp.js"),
-      import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"),
+      import("@modelcontextprotocol/sdk/server/streamableHttp.js"),
     ]);
     return {
       StdioClientTransport,
       StdioServerTransport,
       HttpClientTransport: http.StreamableHTTPClientTransport,
-      HttpServerTransport: listen.WebStandardStreamableHTTPServerTransport,
+      HttpServerTransport: listen.StreamableHTTPServerTransport,
     };
   } catch (cause) {
     throw missingPeer("mcp", "@modelcontextprotocol/sdk", "^1.32", cause);
