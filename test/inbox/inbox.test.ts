@@ -128,7 +128,7 @@ describeInBrowser("the inbox", ({ startServer, openAs }) => {
   });
 
   test("takes the buttons away when the time is up, also from a question that is open", async () => {
-    const server = await startServer({ policy: aHoldPolicy({ timeoutSeconds: 3 }) });
+    const server = await startServer({ policy: aHoldPolicy({ timeoutSeconds: 5 }) });
     const page = await openAs(server, BOB);
     await page.getByText("Nothing waits for you").waitFor();
     const { resolution } = await server.hold();
