@@ -1,7 +1,7 @@
 import { describeGate } from "./gate-conformance.ts";
 import { makeHttpGate, makeHybridGate, overSocket } from "./server-gates.ts";
 
-describeGate("HttpGate", makeHttpGate(), { principal: false });
+describeGate("HttpGate", makeHttpGate());
 describeGate("HybridGate", makeHybridGate(), { principal: false });
-describeGate("HttpGate over a socket", makeHttpGate(overSocket), { principal: false });
+describeGate("HttpGate over a socket", makeHttpGate(overSocket));
 describeGate("HybridGate over a socket", makeHybridGate(overSocket), { principal: false });

@@ -6,6 +6,7 @@ import { describeHolds } from "./store-conformance/holds.ts";
 import { describeHostile } from "./store-conformance/hostile.ts";
 import { describeOpening } from "./store-conformance/opening.ts";
 import { describePlans } from "./store-conformance/plans.ts";
+import { describePrincipalLedgers } from "./store-conformance/principal-ledgers.ts";
 import { describeRegistry } from "./store-conformance/registry.ts";
 import type { CreateDatabase, TestDatabase } from "./stores.ts";
 
@@ -20,6 +21,7 @@ export function describeStore(name: string, createDatabase: CreateDatabase): voi
 
     const open = (): ReturnType<TestDatabase["open"]> => database.open();
     describePlans(open);
+    describePrincipalLedgers(() => database);
     describeHolds(open);
     describeHistory(open);
     describeRegistry(open);

@@ -154,7 +154,7 @@ describe("a decision", () => {
     expect(await audit(one, plan.planId)).toMatchObject({ decisions: 1, problems: [] });
   });
 
-  test("of a budget counts what was spent, and one per person allows nothing here", async () => {
+  test("of a budget counts what was spent", async () => {
     const payouts = [{ tool: "send_money", arg: "amount", microsPerUnit: 1 }];
     const one = await start({ settings: { budget: { session: { payoutMicros: 50 }, payouts } } });
     const plan = await signedPlan(one);
@@ -162,8 +162,6 @@ describe("a decision", () => {
     expect(decisions.map(summarize)).toEqual(["allow", "allow", "block:budget_exhausted"]);
     expect(decisions[1]).toMatchObject({ budgetRemaining: { session: { payoutMicros: 10 } }, payoutMicros: 20 });
     expect(await audit(one, plan.planId)).toMatchObject({ recomputed: 3, problems: [] });
-    const two = await start({ settings: { budget: { principal: { calls: 5, windowSeconds: 60 } } } });
-    expect(summarize(await check(two, await signedPlan(two)))).toBe("block:budget_exhausted");
   });
 });
 

@@ -1,13 +1,14 @@
 import type { CheckBody } from "../../core/api/index.ts";
 import { snapshotCall } from "../../core/decided-call.ts";
-import { type Decision, openPlanToken, type PublicKey } from "../../core/index.ts";
+import { type Decision, type OpenedToken, openPlanToken, type PublicKey } from "../../core/index.ts";
 import { type Block, blockDecision, nameCall } from "../../core/verdict.ts";
 import { ProblemError } from "../handler.ts";
 import { nodeSha256 } from "../node-sha256.ts";
 import { type AgentCaller, assertOwnPlan } from "../plans/find-plan.ts";
 import type { KnownPlan } from "../plans/plan-changes.ts";
+import type { PrincipalTurn } from "../plans/principal-turns.ts";
 import type { Refresher } from "../plans/refresh-plan.ts";
-import type { Store } from "../store/index.ts";
+import type { PrincipalLedger, Store } from "../store/index.ts";
 import { isUsedUp, openApproval } from "./approvals.ts";
 import { planDecision } from "./plan-decision.ts";
 import { renewToken } from "./renew-token.ts";
@@ -30,12 +31,15 @@ export async function decideCall(refresher: Refresher, caller: AgentCaller, body
 
   let decision: Decision | undefined;
   while (!decision) {
-    decision = await refresher.changes.change<Decision | undefined>(planId, async (found, { number, now }) => {
+    decision = await refresher.changes.change<Decision | undefined>(planId, async (found, attempt) => {
+      const { number, now } = attempt;
       // The key was looked up a moment ago: if it is not in use any more, what was to be written was not.
       if (number > 0) await assertInUse(store, caller);
       const plan = assertOwnPlan(caller, found);
       if (plan.clientKey !== null) {
-        throw new ProblemError("invalid_request", { detail: "this plan was signed for a client that decides itself" });
+        throw new ProblemError("invalid_request", {
+          detail: "this plan was signed for a client that decides itself",
+        });
       }
       const block = findBlock(plan) ?? (await findForeign(body.token, plan, keys));
       if (block) return { result: blockDecision(nameCall(body.call, ""), block) };
@@ -45,8 +49,11 @@ export async function decideCall(refresher: Refresher, caller: AgentCaller, body
       if (renewal && !peek) return { result: undefined, ...renewal.change };
       // A claim that cannot be made fails each time: then the call is as one that nobody approved.
       const isClaimable = approval && (number === 0 || !(await isUsedUp(store, approval, now)));
+      const token = renewal?.opened ?? opened;
+      const ledger = await readLedger(attempt.principal, { plan, token, now, peek });
       const change = planDecision(plan, {
-        opened: renewal?.opened ?? opened,
+        opened: token,
+        ledger,
         call,
         refusal: body.call.refusal,
         approval: isClaimable ? approval : undefined,
@@ -57,6 +64,15 @@ export async function decideCall(refresher: Refresher, caller: AgentCaller, body
   }
   const elapsedUs = Math.round((performance.now() - started) * 1000);
   return { ...decision, ...(call.digest !== undefined && { digest: call.digest }), elapsedUs };
+}
+
+/** What the person has taken, if the budget has a limit on that. What cannot be read throws: nothing is decided without. */
+async function readLedger(
+  principal: PrincipalTurn,
+  { plan, token, now, peek }: { plan: KnownPlan; token: OpenedToken; now: number; peek: boolean },
+): Promise<PrincipalLedger | undefined> {
+  if (!token.valid || !token.claims.budget?.principal) return undefined;
+  return peek ? await principal.look(plan) : await principal.open(plan, now);
 }
 
 /** @throws ProblemError `api_key_rejected` */

@@ -1,3 +1,4 @@
+import { addCall } from "../../core/budget.ts";
 import { type CallSnapshot, describeDecision, overruleDecision } from "../../core/decided-call.ts";
 import {
   type AllowDecision,
@@ -8,14 +9,17 @@ import {
   type GateCall,
   type OpenedToken,
 } from "../../core/index.ts";
+import { addToWindow, sumWindow } from "../../core/sliding-window.ts";
 import type { KnownPlan, PlanChange } from "../plans/plan-changes.ts";
-import type { OpenCall } from "../store/index.ts";
+import type { OpenCall, PrincipalLedger } from "../store/index.ts";
 
 /** As many calls may wait for their outcome: what older ones took is not given back any more. */
 const MAX_OPEN_CALLS = 256;
 
 export interface DecisionFacts {
   readonly opened: OpenedToken;
+  /** Of the plan's person, where the budget has a limit for that. */
+  readonly ledger: PrincipalLedger | undefined;
   readonly call: CallSnapshot;
   readonly refusal: GateCall["refusal"];
   /** Verified, and not claimed yet. */
@@ -29,7 +33,7 @@ export function planDecision(plan: KnownPlan, facts: DecisionFacts): PlanChange<
   const { opened, call, refusal, approval } = facts;
   const { used } = plan;
   const now = Math.floor(facts.now / 1000);
-  const evidence = collectEvidence(plan, opened, approval);
+  const evidence = collectEvidence(plan, facts, now);
   const checked = check({ token: opened, call, used, now, ...(evidence && { evidence }) });
   const answer = overruleDecision(checked, call, refusal);
   const decision = answer ?? checked;
@@ -37,28 +41,36 @@ export function planDecision(plan: KnownPlan, facts: DecisionFacts): PlanChange<
   const result = { ...decision, seq: plan.seq };
   if (decision.verdict !== "allow") return { result, events: [record] };
   const claim = decision.approvedBy !== undefined && approval ? { claimHoldId: approval.holdId } : {};
-  return { result, events: [record], ...take(plan, decision, facts.now), ...claim };
+  return { result, events: [record], ...take(plan, decision, facts), ...claim };
 }
 
-function collectEvidence(plan: KnownPlan, opened: OpenedToken, approval: Approval | undefined): Evidence | undefined {
+function collectEvidence(
+  { spent }: KnownPlan,
+  { opened, ledger, approval }: DecisionFacts,
+  now: number,
+): Evidence | undefined {
   const budget = opened.valid ? opened.claims.budget : undefined;
-  // What a person has taken over all plans is not counted yet: without a ledger such a budget allows nothing.
-  const isCounted = budget !== undefined && budget.principal === undefined;
-  if (!isCounted && !approval) return undefined;
-  const { calls, payoutMicros } = plan.spent;
-  const ledger = { session: { calls, payoutMicros }, principal: { calls: 0, payoutMicros: 0 } };
-  return { ...(approval && { approval }), ...(isCounted && { ledger }) };
+  if (!budget) return approval && { approval };
+  const { calls, payoutMicros } = spent;
+  const windowSeconds = budget.principal?.windowSeconds ?? 0;
+  const principal = ledger ? sumWindow(ledger.window, windowSeconds, now) : { calls: 0, payoutMicros: 0 };
+  return { ...(approval && { approval }), ledger: { session: { calls, payoutMicros }, principal } };
 }
 
 function take(
   { used, spent, openCalls, seq }: KnownPlan,
   { step, payoutMicros = 0 }: AllowDecision,
-  now: number,
-): Pick<PlanChange<unknown>, "used" | "spent" | "openCalls"> {
+  { opened, ledger, now }: DecisionFacts,
+): Pick<PlanChange<unknown>, "used" | "spent" | "openCalls" | "ledger"> {
+  const windowSeconds = opened.valid ? opened.claims.budget?.principal?.windowSeconds : undefined;
+  const taken = { windowSeconds: windowSeconds ?? 0, now: Math.floor(now / 1000), payoutMicros };
+  const debit = ledger && windowSeconds !== undefined ? addToWindow(ledger.window, taken) : undefined;
+  const call = { step, payoutMicros, at: Math.floor(now), ...(debit && { slotEnd: debit.slotEnd }) };
   return {
     used: used.map((count, index) => (index === step ? count + 1 : count)),
-    spent: { calls: spent.calls + 1, payoutMicros: spent.payoutMicros + payoutMicros },
-    openCalls: { ...keepNewest(openCalls), [seq]: { step, payoutMicros, at: Math.floor(now) } },
+    spent: addCall(spent, payoutMicros),
+    openCalls: { ...keepNewest(openCalls), [seq]: call },
+    ...(ledger && debit && { ledger: { expectVersion: ledger.version, window: debit.window } }),
   };
 }
 

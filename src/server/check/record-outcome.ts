@@ -1,23 +1,27 @@
+import { takeBack } from "../../core/budget.ts";
 import type { Outcome } from "../../core/index.ts";
+import { takeFromWindow } from "../../core/sliding-window.ts";
 import { ProblemError } from "../handler.ts";
 import { type AgentCaller, assertOwnPlan } from "../plans/find-plan.ts";
-import type { KnownPlan, PlanChange } from "../plans/plan-changes.ts";
+import type { Attempt, KnownPlan, PlanChange } from "../plans/plan-changes.ts";
 import type { Refresher } from "../plans/refresh-plan.ts";
+import type { LedgerChange } from "../store/index.ts";
 
 /**
- * Records what became of an allowed call, once, or that a plan is done. A call that never started gives back what it took.
+ * Records what became of an allowed call, once, or that a plan is done. A call that never started gives back what it
+ * took, to the plan and to the person.
  *
  * @throws ProblemError `not_found`, `user_not_allowed`, `outcome_not_expected`, `plan_closed`; `invalid_request` for a
  * plan whose client writes its entries
  */
 export async function recordOutcome(refresher: Refresher, caller: AgentCaller, outcome: Outcome): Promise<void> {
   const { context, changes } = refresher;
-  await changes.change<void>(outcome.planId, (found) => {
+  await changes.change<void>(outcome.planId, async (found, attempt) => {
     const plan = assertOwnPlan(caller, found);
     if (plan.clientKey !== null) {
       throw new ProblemError("invalid_request", { detail: "this plan's outcomes come with its audit entries" });
     }
-    return outcome.type === "closed" ? close(plan) : settle(plan, outcome);
+    return outcome.type === "closed" ? close(plan) : await settle(plan, outcome, attempt);
   });
   if (outcome.type === "closed") await context.store.holds.cancelOfPlan(outcome.planId, context.clock());
 }
@@ -29,7 +33,11 @@ function close({ status }: KnownPlan): PlanChange<void> {
   return { result: undefined, events: [{ type: "closed" }], status: "closed" };
 }
 
-function settle(plan: KnownPlan, outcome: Extract<Outcome, { type: "outcome" }>): PlanChange<void> {
+async function settle(
+  plan: KnownPlan,
+  outcome: Extract<Outcome, { type: "outcome" }>,
+  attempt: Attempt,
+): Promise<PlanChange<void>> {
   const { decisionSeq, status, durationMs } = outcome;
   const call = Object.hasOwn(plan.openCalls, decisionSeq) ? plan.openCalls[decisionSeq] : undefined;
   if (!call) throw new ProblemError("outcome_not_expected");
@@ -43,10 +51,21 @@ function settle(plan: KnownPlan, outcome: Extract<Outcome, { type: "outcome" }>)
     whileStatus: ["open", "closed", "revoked"],
   };
   if (status !== "aborted") return change;
-  const { calls, payoutMicros } = plan.spent;
   return {
     ...change,
     used: plan.used.map((count, index) => (index === call.step ? Math.max(0, count - 1) : count)),
-    spent: { calls: Math.max(0, calls - 1), payoutMicros: Math.max(0, payoutMicros - call.payoutMicros) },
+    spent: takeBack(plan.spent, call.payoutMicros),
+    ...(call.slotEnd !== undefined && {
+      ledger: await refundPerson(plan, { ...call, slotEnd: call.slotEnd }, attempt),
+    }),
   };
+}
+
+async function refundPerson(
+  plan: KnownPlan,
+  call: { readonly slotEnd: number; readonly payoutMicros: number },
+  { principal, now }: Attempt,
+): Promise<LedgerChange> {
+  const { version, window } = await principal.open(plan, now);
+  return { expectVersion: version, window: takeFromWindow(window, call) };
 }

@@ -2,7 +2,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type AuditEntry, type AuditEvent, type ChainHead, chainEntry, type Spent } from "../../core/index.ts";
 import { ProblemError } from "../handler.ts";
 import { nodeSha256 } from "../node-sha256.ts";
-import type { IssuedToken, OpenCall, PlanAppend, PlanStatus, Store, StoredPlan, VerdictCheck } from "../store/index.ts";
+import type {
+  IssuedToken,
+  LedgerChange,
+  OpenCall,
+  PlanAppend,
+  PlanStatus,
+  Store,
+  StoredPlan,
+  VerdictCheck,
+} from "../store/index.ts";
+import { type PrincipalTurn, PrincipalTurns } from "./principal-turns.ts";
 
 /** A plan as it is remembered between calls: without what the user wrote, which may be long. */
 export type KnownPlan = Omit<StoredPlan, "task">;
@@ -25,6 +35,8 @@ export interface PlanChange<T> {
   readonly claimHoldId?: string;
   /** The key with which it was asked for: nothing changes if it is not in use any more. */
   readonly apiKeyId?: string;
+  /** What the ledger of the plan's person becomes: both change, or neither. */
+  readonly ledger?: LedgerChange;
 }
 
 export interface Attempt {
@@ -32,6 +44,16 @@ export interface Attempt {
   readonly number: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** For the ledger of the plan's person. */
+  readonly principal: PrincipalTurn;
+}
+
+/** Gets undefined if there is no such plan. */
+type Decide<T> = (plan: KnownPlan | undefined, attempt: Attempt) => PlanChange<T> | Promise<PlanChange<T>>;
+
+interface Work<T> {
+  readonly decide: Decide<T>;
+  readonly principal: PrincipalTurn;
 }
 
 const MAX_REMEMBERED = 1000;
@@ -47,10 +69,12 @@ export class PlanChanges {
   readonly #clock: () => number;
   readonly #known = new Map<string, KnownPlan>();
   readonly #tails = new Map<string, Promise<unknown>>();
+  readonly #principals: PrincipalTurns;
 
   constructor({ store, clock }: { readonly store: Store; readonly clock: () => number }) {
     this.#store = store;
     this.#clock = clock;
+    this.#principals = new PrincipalTurns(store);
   }
 
   /**
@@ -59,36 +83,47 @@ export class PlanChanges {
    * @param decide gets undefined if there is no such plan; what it throws is thrown
    * @throws ProblemError `unavailable` if others are first again and again
    */
-  async change<T>(
-    planId: string,
-    decide: (plan: KnownPlan | undefined, attempt: Attempt) => PlanChange<T> | Promise<PlanChange<T>>,
-  ): Promise<T> {
+  async change<T>(planId: string, decide: Decide<T>): Promise<T> {
     return await this.#inTurn(planId, async () => {
-      for (let number = 0; number < MAX_ATTEMPTS; number++) {
-        const remembered = this.#known.get(planId);
-        const plan = remembered ?? (await this.#load(planId));
-        const now = this.#clock();
-        let change: PlanChange<T>;
-        try {
-          change = await decide(plan, { number, now });
-        } catch (error) {
-          // What is remembered may be old: only the store says that something is not there, or does not follow.
-          if (!remembered || !(error instanceof ProblemError)) throw error;
-          this.#known.delete(planId);
-          continue;
-        }
-        const append = plan && toAppend(plan, change, now);
-        if (!append) return change.result;
-        if (await this.#store.plans.append(planId, append)) {
-          this.#remember(applyAppend(plan, append));
-          return change.result;
-        }
-        this.#known.delete(planId);
-        // Two servers in step would meet again and again.
-        if (number > 2) await sleep(Math.random() * 10);
+      const principal = this.#principals.begin();
+      try {
+        return await this.#tryToChange(planId, { decide, principal });
+      } catch (error) {
+        principal.forget();
+        throw error;
+      } finally {
+        principal.end();
       }
-      throw new ProblemError("unavailable", { detail: "others change this plan all the time" });
     });
+  }
+
+  async #tryToChange<T>(planId: string, { decide, principal }: Work<T>): Promise<T> {
+    for (let number = 0; number < MAX_ATTEMPTS; number++) {
+      const remembered = this.#known.get(planId);
+      const plan = remembered ?? (await this.#load(planId));
+      const now = this.#clock();
+      let change: PlanChange<T>;
+      try {
+        change = await decide(plan, { number, now, principal });
+      } catch (error) {
+        // What is remembered may be old: only the store says that something is not there, or does not follow.
+        if (!remembered || !(error instanceof ProblemError)) throw error;
+        this.#known.delete(planId);
+        continue;
+      }
+      const append = plan && toAppend(plan, change, now);
+      if (!append) return change.result;
+      if (await this.#store.plans.append(planId, append)) {
+        this.#remember(applyAppend(plan, append));
+        if (append.ledger) principal.changed(append.ledger);
+        return change.result;
+      }
+      this.#known.delete(planId);
+      principal.forget();
+      // Two servers in step would meet again and again.
+      if (number > 2) await sleep(Math.random() * 10);
+    }
+    throw new ProblemError("unavailable", { detail: "others change this plan all the time" });
   }
 
   /** What is remembered of a plan is read again when it is next needed. */

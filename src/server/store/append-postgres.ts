@@ -12,7 +12,7 @@ export function createPostgresAppend({ query }: Pick<Database, "query">): Append
 }
 
 function toStatement(values: AppendValues): CompiledQuery {
-  const { entries, token, claimHoldId } = values;
+  const { entries, token, claimHoldId, ledger } = values;
   const parameters = [
     values.planId,
     values.expectSeq,
@@ -33,6 +33,11 @@ function toStatement(values: AppendValues): CompiledQuery {
     entries.map(({ verdict }) => verdict),
     entries.map(({ reason }) => reason),
   ];
+  if (ledger) {
+    const { expectVersion, text } = ledger;
+    if (claimHoldId === undefined) return CompiledQuery.raw(DEBIT, [...parameters, expectVersion, text]);
+    return CompiledQuery.raw(CLAIM_AND_DEBIT, [...parameters, claimHoldId, expectVersion, text]);
+  }
   if (claimHoldId !== undefined) return CompiledQuery.raw(CLAIM, [...parameters, claimHoldId]);
   if (token) return CompiledQuery.raw(ISSUE, [...parameters, token.jti, token.token, token.expiresAt]);
   return CompiledQuery.raw(PLAIN, parameters);
@@ -40,7 +45,9 @@ function toStatement(values: AppendValues): CompiledQuery {
 
 /**
  * The row of the plan is what parallel appends meet on: the second waits for the first, looks at `seq` again and finds
- * another number. A hold is locked before it, to the same effect, and claimed only if the plan moved.
+ * another number. A hold is locked before it, to the same effect, and claimed only if the plan moved; and so is the
+ * ledger of the plan's person, on which appends to several plans meet. Holds are locked before ledgers, ledgers before
+ * plans: no two appends wait for each other.
  */
 function writeStatement(parts: {
   readonly before?: string;
@@ -72,14 +79,33 @@ SELECT id FROM moved`;
 
 const PLAIN = writeStatement({});
 
-const CLAIM = writeStatement({
-  before: `held AS MATERIALIZED (
+/** The statements that lock a hold (its id is $19), a ledger (its version and text are the next two), or both. */
+function writeTaking(takes: { readonly claim: boolean; readonly debit: boolean }): string {
+  const [version, text] = takes.claim ? ["$20", "$21"] : ["$19", "$20"];
+  const held = `held AS MATERIALIZED (
   SELECT id FROM holds WHERE id = $19 AND plan_id = $1 AND status = 'approved' AND claimed_at IS NULL
     AND (approval_expires_at IS NULL OR approval_expires_at > $8) FOR UPDATE
-),`,
-  where: "AND EXISTS (SELECT FROM held)",
-  after: ", claimed AS (UPDATE holds SET claimed_at = $8 WHERE id = $19 AND EXISTS (SELECT FROM moved))",
-});
+),`;
+  const counted = `counted AS MATERIALIZED (
+  SELECT l.agent_id, l.user_email FROM principal_ledgers AS l
+  WHERE (l.agent_id, l.user_email) = (SELECT p.agent_id, p.user_email FROM plans AS p WHERE p.id = $1)
+    AND l.version = ${version} ${takes.claim ? "AND EXISTS (SELECT FROM held)" : ""} FOR UPDATE OF l
+),`;
+  const claimed = ", claimed AS (UPDATE holds SET claimed_at = $8 WHERE id = $19 AND EXISTS (SELECT FROM moved))";
+  const debited = `, debited AS (
+  UPDATE principal_ledgers AS l SET version = l.version + 1, ledger = ${text}, updated_at = $8
+  FROM moved WHERE l.agent_id = moved.agent_id AND l.user_email = moved.user_email
+)`;
+  return writeStatement({
+    before: `${takes.claim ? held : ""} ${takes.debit ? counted : ""}`,
+    where: takes.debit ? "AND EXISTS (SELECT FROM counted)" : "AND EXISTS (SELECT FROM held)",
+    after: `${takes.claim ? claimed : ""} ${takes.debit ? debited : ""}`,
+  });
+}
+
+const CLAIM = writeTaking({ claim: true, debit: false });
+const DEBIT = writeTaking({ claim: false, debit: true });
+const CLAIM_AND_DEBIT = writeTaking({ claim: true, debit: true });
 
 const ISSUE = writeStatement({
   set: ", token_jti = $19, token = $20, token_expires_at = $21",

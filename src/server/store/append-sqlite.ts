@@ -68,7 +68,7 @@ async function appendGroup(connection: Kysely<Tables>, group: readonly Waiting[]
 }
 
 async function appendOne(connection: Kysely<Tables>, values: AppendValues): Promise<boolean> {
-  const { planId, now, token, claimHoldId } = values;
+  const { planId, now, token, claimHoldId, ledger } = values;
   if (claimHoldId !== undefined) {
     const claimed = await run(connection, CLAIM, [now, claimHoldId, planId, now]);
     if (claimed.length === 0) return false;
@@ -93,6 +93,14 @@ async function appendOne(connection: Kysely<Tables>, values: AppendValues): Prom
     return false;
   }
   const { agent_id: agentId, user_email: userEmail } = plan;
+  if (ledger) {
+    const debit = [ledger.text, now, agentId, userEmail, ledger.expectVersion];
+    const debited = await run(connection, DEBIT, debit);
+    if (debited.length === 0) {
+      await run(connection, "rollback to one");
+      return false;
+    }
+  }
   for (const { seq, entry, verdictCheck, decisionJti, tool, verdict, reason } of values.entries) {
     const ofDecision = [verdictCheck, decisionJti, tool, verdict, reason];
     await run(connection, WRITE, [planId, seq, agentId, userEmail, entry, now, ...ofDecision]);
@@ -118,6 +126,8 @@ const MOVE = `UPDATE plans SET seq = ?, head = ?, used = ?, spent = ?, open_call
     WHERE k.id = ? AND k.agent_id = plans.agent_id AND k.revoked_at IS NULL AND a.disabled_at IS NULL
   ))
   RETURNING agent_id, user_email`;
+const DEBIT = `UPDATE principal_ledgers SET version = version + 1, ledger = ?, updated_at = ?
+  WHERE agent_id = ? AND user_email = ? AND version = ? RETURNING version`;
 const WRITE = `INSERT INTO audit_entries (plan_id, seq, agent_id, user_email, entry, received_at, verdict_check,
   decision_jti, tool, verdict, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const SET_TOKEN = "UPDATE plans SET token_jti = ?, token = ?, token_expires_at = ? WHERE id = ?";

@@ -1,6 +1,7 @@
 import { answerOf } from "../../core/audit.ts";
 import { type AuditEntry, IntentlockError, type Spent } from "../../core/index.ts";
 import { TOOL_NAME } from "../../core/names.ts";
+import type { SlidingWindow } from "../../core/sliding-window.ts";
 import { writeJson } from "./json-text.ts";
 import { checkNames } from "./parameters.ts";
 import type { OpenCall, PlanStatus } from "./plan-record.ts";
@@ -40,6 +41,15 @@ export interface PlanAppend {
   readonly claimHoldId?: string;
   /** The key with which it was asked for: it is in use, and so is its agent, or nothing happens. */
   readonly apiKeyId?: string;
+  /** What the ledger of the plan's person becomes with it. */
+  readonly ledger?: LedgerChange;
+}
+
+/** A change of a person's ledger. */
+export interface LedgerChange {
+  /** The ledger's version as the caller read it: if it is another by now, nothing happens at all. */
+  readonly expectVersion: number;
+  readonly window: SlidingWindow;
 }
 
 /** Writes an append: true if it happened, false if somebody else was first or a condition does not hold. */
@@ -60,6 +70,7 @@ export interface AppendValues {
   readonly token: IssuedToken | undefined;
   readonly claimHoldId: string | undefined;
   readonly apiKeyId: string | null;
+  readonly ledger: { readonly expectVersion: number; readonly text: string } | undefined;
   readonly entries: readonly EntryValues[];
 }
 
@@ -76,15 +87,16 @@ export interface EntryValues {
 
 /**
  * @throws IntentlockError `ERR_AUDIT_WRITE` for entries of another plan or with other numbers than the next, and for a
- * token together with a claim: no event has both
+ * token together with a claim or a ledger: no event has both
  */
 export function toAppendValues(planId: string, append: PlanAppend): AppendValues {
   const { expectSeq, entries, verdictChecks, token } = append;
   checkNames({ "token.jti": token?.jti });
   const isNext = entries.every((entry, index) => entry.planId === planId && entry.seq === expectSeq + index);
   if (!isNext) throw new IntentlockError("ERR_AUDIT_WRITE", "The entries are not the next ones of the plan");
-  if (token && append.claimHoldId !== undefined) {
-    throw new IntentlockError("ERR_AUDIT_WRITE", "An append either claims a hold or brings a token");
+  const { claimHoldId, ledger } = append;
+  if (token && (claimHoldId !== undefined || ledger)) {
+    throw new IntentlockError("ERR_AUDIT_WRITE", "An append that brings a token takes nothing");
   }
   return {
     planId,
@@ -98,8 +110,9 @@ export function toAppendValues(planId: string, append: PlanAppend): AppendValues
     whileStatus: append.whileStatus ?? ["open"],
     status: append.status ?? null,
     token,
-    claimHoldId: append.claimHoldId,
+    claimHoldId,
     apiKeyId: append.apiKeyId ?? null,
+    ledger: ledger && { expectVersion: ledger.expectVersion, text: writeJson(ledger.window) },
     entries: entries.map((entry, index) => toEntryValues(entry, verdictChecks?.[index])),
   };
 }

@@ -5,8 +5,8 @@ export function createTables(kind: DatabaseKind): readonly string[] {
   const int = kind === "sqlite" ? "INTEGER" : "BIGINT";
   // STRICT: otherwise SQLite takes any type in any column.
   const end = kind === "sqlite" ? ") STRICT" : ")";
-  // Room in each page of plans, so that a new version of a row that changes with every call stays in its page.
-  const plansEnd = kind === "sqlite" ? end : ") WITH (fillfactor = 60)";
+  // Room in each page, so that a new version of a row that changes with every call stays in its page.
+  const busyEnd = kind === "sqlite" ? end : ") WITH (fillfactor = 60)";
   return [
     `CREATE TABLE agents (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, settings TEXT NOT NULL,
       policy_version ${int} NOT NULL DEFAULT 0, created_at ${int} NOT NULL, disabled_at ${int} ${end}`,
@@ -27,7 +27,7 @@ export function createTables(kind: DatabaseKind): readonly string[] {
       status TEXT NOT NULL CHECK (status IN ('pending', 'open', 'closed', 'revoked', 'rejected')), token TEXT,
       token_jti TEXT, token_expires_at ${int}, used TEXT NOT NULL, spent TEXT NOT NULL, open_calls TEXT NOT NULL,
       seq ${int} NOT NULL, head TEXT, holds_count ${int} NOT NULL DEFAULT 0, lease_holder TEXT, lease_until ${int},
-      flagged TEXT ${plansEnd}`,
+      flagged TEXT ${busyEnd}`,
     // Nothing that changes with every call is in an index: PostgreSQL then updates the row in place (HOT).
     "CREATE INDEX plans_newest ON plans (created_at, id)",
     "CREATE INDEX plans_agent ON plans (agent_id, created_at, id)",
@@ -84,5 +84,9 @@ export function createTables(kind: DatabaseKind): readonly string[] {
     `CREATE TABLE admin_audit (seq ${int} PRIMARY KEY, at ${int} NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL,
       target TEXT NOT NULL, details TEXT NOT NULL, prev TEXT, digest TEXT NOT NULL ${end}`,
     `CREATE TABLE rate_limits (key TEXT PRIMARY KEY, window_start ${int} NOT NULL, count ${int} NOT NULL ${end}`,
+    // What people have taken from their budgets. A row changes with every call, like one of plans.
+    `CREATE TABLE principal_ledgers (agent_id TEXT NOT NULL REFERENCES agents (id), user_email TEXT NOT NULL,
+      version ${int} NOT NULL, ledger TEXT NOT NULL, updated_at ${int} NOT NULL,
+      PRIMARY KEY (agent_id, user_email) ${busyEnd}`,
   ];
 }

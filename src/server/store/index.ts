@@ -8,7 +8,7 @@ export type { AdminAuditCheck, AdminAuditStore, AdminEntry, AdminEvent } from ".
 export type { StoreInTransaction } from "./administer.ts";
 export type { Agent, AgentStore, NewAgent } from "./agents.ts";
 export type { ApiKey, ApiKeyStore, NewApiKey } from "./api-keys.ts";
-export type { IssuedToken, PlanAppend, VerdictCheck } from "./append.ts";
+export type { IssuedToken, LedgerChange, PlanAppend, VerdictCheck } from "./append.ts";
 export type { AuditEntryStore, StoredDecision } from "./audit-entries.ts";
 export type { CountRequest, DecisionCounts, VerdictCounts } from "./count-decisions.ts";
 export type { StoredEntry } from "./entry-record.ts";
@@ -29,6 +29,7 @@ export type { NewPerson, Person, PersonStore } from "./people.ts";
 export type { OpenCall, PlanState, PlanStatus, PlanText, StoredPlan, StoredTask } from "./plan-record.ts";
 export type { NewPlan, PlanFilter, PlanStore } from "./plans.ts";
 export type { PolicyStore, StoredPolicy } from "./policies.ts";
+export type { Principal, PrincipalLedger, PrincipalLedgerStore } from "./principal-ledgers.ts";
 export type { RateLimitStore } from "./rate-limits.ts";
 export type { SignInLink, SignInStore, WebSession } from "./sign-in.ts";
 export type { SignalListener, Signals } from "./signals.ts";

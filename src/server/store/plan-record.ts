@@ -12,6 +12,8 @@ export interface OpenCall {
   readonly payoutMicros: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
+  /** Of the slot of the person's ledger that it was taken from too; absent if the budget has no limit per person. */
+  readonly slotEnd?: number;
 }
 
 /** What changes with every call under a plan. */

@@ -18,6 +18,7 @@ export interface Tables {
   readonly web_sessions: WebSessionRow;
   readonly admin_audit: AdminAuditRow;
   readonly rate_limits: RateLimitRow;
+  readonly principal_ledgers: PrincipalLedgerRow;
 }
 
 /** Text that `JSON.stringify` wrote. It holds no NUL and no lone surrogate, whatever the value held: both are escaped. */
@@ -208,4 +209,12 @@ export interface RateLimitRow {
   key: string;
   window_start: number;
   count: number;
+}
+
+export interface PrincipalLedgerRow {
+  agent_id: string;
+  user_email: string;
+  version: number;
+  ledger: JsonText;
+  updated_at: number;
 }

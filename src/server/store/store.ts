@@ -11,6 +11,7 @@ import { openSqlite } from "./open-sqlite.ts";
 import { PersonStore } from "./people.ts";
 import { PlanStore } from "./plans.ts";
 import { PolicyStore } from "./policies.ts";
+import { PrincipalLedgerStore } from "./principal-ledgers.ts";
 import { RateLimitStore } from "./rate-limits.ts";
 import { SignInStore } from "./sign-in.ts";
 import type { Signals } from "./signals.ts";
@@ -34,6 +35,7 @@ export interface Store {
   readonly people: PersonStore;
   readonly plans: PlanStore;
   readonly policies: PolicyStore;
+  readonly principalLedgers: PrincipalLedgerStore;
   readonly rateLimits: RateLimitStore;
   readonly signals: Signals;
   readonly signIn: SignInStore;
@@ -74,6 +76,7 @@ export function createStore(database: Database): Store {
     people: new PersonStore(database),
     plans: new PlanStore(database),
     policies: new PolicyStore(database),
+    principalLedgers: new PrincipalLedgerStore(database),
     rateLimits: new RateLimitStore(database),
     signals: database.signals,
     signIn: new SignInStore(database),
