@@ -9,13 +9,17 @@ afterEach(() => {
 });
 
 /** A pace, when it started, and what happens to it. */
-function aPace(): { pace: Pace; starts: number[]; come: (forMs: number, waiting?: number) => void } {
+function aPace(isAppending = () => false): {
+  pace: Pace;
+  starts: number[];
+  come: (forMs: number, waiting?: number) => void;
+} {
   const starts: number[] = [];
   const began = performance.now();
   const start = (): void => {
     starts.push(Math.round(performance.now() - began));
   };
-  const pace = new Pace({ lingerMs: 20, standBackMs: 1000, manyWaiting: 100 }, start);
+  const pace = new Pace({ lingerMs: 20, standBackMs: 1000, manyWaiting: 100, isAppending }, start);
   /** Entries that come every 5 ms for so long. */
   const come = (forMs: number, waiting = 10): void => {
     for (let ms = 0; ms < forMs; ms += 5) {
@@ -56,6 +60,21 @@ test("what it left when it stood back goes when it is quiet", () => {
   vi.advanceTimersByTime(100);
   expect(starts).toEqual([1000, 1020]);
   expect(pace.goesOn()).toBe(true);
+});
+
+test("it is not quiet while entries are on their way to a slow disk", () => {
+  let appending = true;
+  const { pace, starts, come } = aPace(() => appending);
+  come(5);
+  vi.advanceTimersByTime(500);
+  expect(starts).toEqual([]);
+  vi.advanceTimersByTime(600);
+  expect(starts).toEqual([1000]);
+  pace.went(10);
+  expect(pace.goesOn()).toBe(false);
+  appending = false;
+  vi.advanceTimersByTime(100);
+  expect(starts).toEqual([1000, 1125]);
 });
 
 test("it does not stand back when many wait", () => {

@@ -5,6 +5,8 @@ export interface PaceOptions {
   readonly standBackMs: number;
   /** Once so many wait, nothing is waited for. */
   readonly manyWaiting: number;
+  /** Whether entries are on their way to the disk: on a slow one it is never long until the next come. */
+  readonly isAppending: () => boolean;
 }
 
 /**
@@ -90,8 +92,9 @@ export class Pace {
 
   /** How long until it is quiet, if that matters. */
   #standBackMs(): number {
-    const { lingerMs, manyWaiting } = this.#options;
+    const { lingerMs, manyWaiting, isAppending } = this.#options;
     if (this.hurried || this.#waiting >= manyWaiting) return 0;
+    if (lingerMs > 0 && isAppending()) return lingerMs;
     return Math.max(0, this.#lastAt + lingerMs - performance.now());
   }
 }

@@ -82,7 +82,8 @@ export class Uploader {
     const { lingerMs = 20, standBackMs = 1000, pollMs = 5000, leaseMs = 15_000, sendTimeoutMs = 30_000 } = options;
     this.#link = link;
     this.#options = { send, target, onTrouble, maxEntries, maxBytes, lanes, lingerMs, leaseMs, sendTimeoutMs };
-    this.#pace = new Pace({ lingerMs, standBackMs, manyWaiting }, () => this.#work());
+    const isAppending = (): boolean => link.isAppending;
+    this.#pace = new Pace({ lingerMs, standBackMs, manyWaiting, isAppending }, () => this.#work());
     this.#backoff = new Backoff(options.retryMs ?? { first: 250, most: 30_000 });
     this.#poll = setInterval(() => this.#wakeIn(0), pollMs).unref();
     this.#renewal = setInterval(() => this.#renew(), leaseMs / 3).unref();

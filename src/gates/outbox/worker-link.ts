@@ -1,9 +1,20 @@
 import { Worker } from "node:worker_threads";
 import { IntentlockError } from "../../core/index.ts";
-import type { Append, FromWorker, Group, Operation, Reply, Request, Results, WorkerSetup } from "./messages.ts";
+import {
+  type Append,
+  type FromWorker,
+  type Group,
+  isAppend,
+  type Operation,
+  type Reply,
+  type Request,
+  type Results,
+  type WorkerSetup,
+} from "./messages.ts";
 import { workerUrl } from "./worker-url.ts";
 
 interface Pending {
+  readonly isAppend: boolean;
   readonly resolve: (value: never) => void;
   readonly reject: (error: IntentlockError) => void;
 }
@@ -22,6 +33,7 @@ export class WorkerLink {
   onWaiting: ((waiting: number) => void) | undefined;
   /** In the order of the requests, which is that of the replies. */
   #pending: Pending[] = [];
+  #appends = 0;
   #unsent: Request[] = [];
   #unsentSince = 0;
   /** What is known already, of the first that are pending. */
@@ -58,6 +70,11 @@ export class WorkerLink {
     return this.#request(append);
   }
 
+  /** Whether somebody waits for entries to be stored. */
+  get isAppending(): boolean {
+    return this.#appends > 0;
+  }
+
   /** Ends the worker, after what was asked for. */
   async close(): Promise<void> {
     if (this.#gone) return;
@@ -74,7 +91,9 @@ export class WorkerLink {
         return;
       }
       if (this.#pending.length === 0) this.#worker.ref();
-      this.#pending.push({ resolve, reject });
+      const pending = { resolve, reject, isAppend: isAppend(request) };
+      if (pending.isAppend) this.#appends++;
+      this.#pending.push(pending);
       this.#unsent.push(request);
       if (this.#unsent.length === 1) {
         this.#unsentSince = performance.now();
@@ -151,7 +170,8 @@ export class WorkerLink {
     this.#replies = this.#replies.slice(ANSWERS_A_TURN);
     const answered = this.#pending.splice(0, replies.length);
     for (const [index, reply] of replies.entries()) {
-      const { resolve, reject } = answered[index] as Pending;
+      const { resolve, reject, isAppend } = answered[index] as Pending;
+      if (isAppend) this.#appends--;
       if (reply === true) resolve(undefined as never);
       else if (reply.failure) reject(new IntentlockError(reply.failure.code, reply.failure.message));
       else resolve(reply.value as never);
@@ -173,6 +193,7 @@ export class WorkerLink {
     this.#gone = error;
     for (const { reject } of this.#pending) reject(error);
     this.#pending = [];
+    this.#appends = 0;
     this.#unsent = [];
     this.#worker.unref();
   }
