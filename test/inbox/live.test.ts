@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { BACKGROUND_HEADER } from "../../src/core/api/index.ts";
 import { BOB } from "../store-builders.ts";
 import { describeInBrowser } from "./in-browser.ts";
 
@@ -48,5 +49,28 @@ describeInBrowser("what is live", ({ startServer, openPage, openAs }) => {
     isFull = false;
     await showsHolds(page, 1);
     await page.getByText("Live", { exact: true }).waitFor();
+  });
+
+  test("is asked for by the page itself once nobody is there, which is no use of the session", async () => {
+    const server = await startServer();
+    const page = await openAs(server, BOB);
+    const asked: (readonly [path: string, byItself: boolean])[] = [];
+    page.on("request", (request) => {
+      const { pathname } = new URL(request.url());
+      if (pathname.startsWith("/v1/")) asked.push([pathname, BACKGROUND_HEADER in request.headers()]);
+    });
+    await page.getByText("Live", { exact: true }).waitFor();
+    await page.clock.setFixedTime(Date.now() + 60_000);
+    asked.length = 0;
+    const { holdId } = await server.hold();
+    await showsHolds(page, 1);
+    // Its tab comes to the front.
+    await page.evaluate('dispatchEvent(new Event("focus"))');
+    await expect.poll(() => asked).toContainEqual(["/v1/session", true]);
+    expect(asked).toContainEqual([`/v1/inbox/${holdId}`, true]);
+    expect(asked.filter(([, byItself]) => !byItself)).toEqual([]);
+
+    await page.getByRole("link", { name: "Decisions" }).click();
+    await expect.poll(() => asked).toContainEqual(["/v1/decisions", false]);
   });
 });

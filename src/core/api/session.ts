@@ -8,6 +8,12 @@ import { momentSchema } from "./values.ts";
 /** The header with {@link SessionAnswer.csrf}, which every request of a person has that changes something. */
 export const CSRF_HEADER = "x-intentlock-csrf";
 
+/**
+ * The header, of any value, of a request that a page makes by itself, without its person doing anything: who is not there
+ * does not use their session, and it does not last longer for it.
+ */
+export const BACKGROUND_HEADER = "x-intentlock-background";
+
 export interface SignInBody {
   /** Of a sign-in link: what stands after its `#`. */
   readonly token: string;

@@ -26,7 +26,7 @@ export interface Authentication {
  * @throws ProblemError `api_key_rejected`, `rate_limited`, `sign_in_required`, `forbidden`
  */
 export async function authenticate(
-  { auth }: Pick<AnyEndpoint, "auth">,
+  { auth, media }: Pick<AnyEndpoint, "auth" | "media">,
   request: Request,
   options: Authentication,
 ): Promise<Caller> {
@@ -36,7 +36,8 @@ export async function authenticate(
     return await authenticateAgent(authorization, options);
   }
   if (!takesPeople) return { kind: "none" };
-  const found = await identifyPerson(request, options.context);
+  // A page listens by itself, and comes again whenever the stream breaks.
+  const found = await identifyPerson(request, options.context, media !== "text/event-stream");
   if (!found) throw new ProblemError("sign_in_required");
   if (!auth.includes("person") && !found.person.roles.includes("admin")) throw new ProblemError("forbidden");
   return { kind: "person", ...found };

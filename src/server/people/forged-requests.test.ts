@@ -1,9 +1,11 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { aServerWithBrowsers, type Browser, type ServerWithBrowsers } from "../../../test/browsers.ts";
 import { ALICE } from "../../../test/builders.ts";
 import { ROOT } from "../../../test/servers.ts";
 import { BOB } from "../../../test/store-builders.ts";
 import { type AnyEndpoint, CSRF_HEADER, endpoints, fillPath, listParameters } from "../../core/api/index.ts";
+import { BEAT_MS } from "./inbox-feed.ts";
+import { SESSION_IDLE_MS } from "./session.ts";
 
 const open: ServerWithBrowsers[] = [];
 afterEach(async () => {
@@ -105,6 +107,20 @@ describe("the events of the inbox", () => {
     const holdId = await one.hold();
     expect(await page.read(holdId)).toContain(`event: hold\ndata: {"holdId":"${holdId}","status":"pending"}\n\n`);
     await page.close();
+  });
+
+  test("do not make a session last longer, and end with it", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const one = await start();
+    const bob = await one.signIn(BOB);
+    one.clock.advance(SESSION_IDLE_MS / 1000 - 1);
+    const page = await listen(one, bob);
+    const text = page.read("never");
+    one.clock.advance(1);
+    vi.advanceTimersByTime(BEAT_MS);
+    expect(await text).toBe(": here\n\n");
+    expect((await bob.ask("GET", "/v1/session")).status).toBe(401);
   });
 
   test("say nothing of holds to a person who may see none, nor of what is in them to anybody", async () => {

@@ -10,7 +10,7 @@ import {
   type TestContext,
 } from "../../../test/people.ts";
 import { NOW_MS } from "../../../test/store-builders.ts";
-import { CSRF_HEADER, SESSION_COOKIE } from "../../core/api/index.ts";
+import { BACKGROUND_HEADER, CSRF_HEADER, SESSION_COOKIE } from "../../core/api/index.ts";
 import { createSecret } from "../secret.ts";
 import { identifyPerson, SESSION_IDLE_MS, SESSION_MAX_MS } from "./session.ts";
 import { nameSessionCookie, readSessionCookie, writeSessionCookie } from "./session-cookie.ts";
@@ -87,6 +87,17 @@ describe("a session", () => {
     }
     context.advance(SESSION_IDLE_MS);
     expect(await identifyPerson(request, context)).toBeUndefined();
+  });
+
+  test("does not last longer for what a page asks for by itself, and is still looked at then", async () => {
+    const session = await addSession(context, ALICE, { expiresAt: NOW_MS + SESSION_IDLE_MS });
+    const byItself = aRequest(session, { method: "GET", headers: { [BACKGROUND_HEADER]: "1" } });
+    context.advance(SESSION_IDLE_MS - 1);
+    const found = await identifyPerson(byItself, context);
+    expect(found?.session).toMatchObject({ lastSeenAt: NOW_MS, expiresAt: NOW_MS + SESSION_IDLE_MS });
+    context.advance(1);
+    expect(await identifyPerson(byItself, context)).toBeUndefined();
+    expect(await identifyPerson(aRequest(session), context)).toBeUndefined();
   });
 
   test("ends at last, however much it is used", async () => {

@@ -1,4 +1,4 @@
-import { CSRF_HEADER } from "../../core/api/index.ts";
+import { BACKGROUND_HEADER, CSRF_HEADER } from "../../core/api/index.ts";
 import { ProblemError, type ServerContext } from "../handler.ts";
 import { hashSecret, isSameSecret } from "../secret.ts";
 import type { Person, WebSession } from "../store/index.ts";
@@ -23,17 +23,23 @@ export interface SignedIn {
 /**
  * Who is signed in, by the session cookie. People who are disabled or removed are not, from that moment on.
  *
+ * @param isUse whether this kind of request makes the session last longer, if no page makes it by itself
  * @returns undefined if nobody is
  * @throws ProblemError `forbidden` for a request that changes something and was not made by a page of this server: it
  * needs the session's token in the header `x-intentlock-csrf`, and an `Origin` that is ours if it has one
  */
-export async function identifyPerson(request: Request, context: ServerContext): Promise<SignedIn | undefined> {
+export async function identifyPerson(
+  request: Request,
+  context: ServerContext,
+  isUse = true,
+): Promise<SignedIn | undefined> {
   const token = readSessionCookie(request.headers, context.publicUrl);
   if (token === undefined) return undefined;
   const found = await findSignedIn(context, hashSecret(token));
   if (!found) return undefined;
   const { person, session } = found;
   if (!SAFE_METHODS.includes(request.method)) checkIntent(request, session, context);
+  if (!isUse || request.headers.has(BACKGROUND_HEADER)) return found;
   return { person, session: await prolong(session, context.clock(), context) };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CSRF_HEADER } from "../../../core/api/index.ts";
+import { BACKGROUND_HEADER, CSRF_HEADER } from "../../../core/api/index.ts";
 import { createProblem } from "../../../core/problem.ts";
 import { type Api, ApiError, asApiError, createApi, toApiError, writeQuery } from "./api.ts";
 
@@ -9,7 +9,7 @@ interface Asked {
   readonly signedOut: () => number;
 }
 
-function anApi(answer: () => Response | Promise<Response>, csrf: string | undefined = "secret"): Asked {
+function anApi(answer: () => Response | Promise<Response>, isPresent = true): Asked {
   const requests: { url: string; init: RequestInit }[] = [];
   let ends = 0;
   const api = createApi({
@@ -17,7 +17,8 @@ function anApi(answer: () => Response | Promise<Response>, csrf: string | undefi
       requests.push({ url: String(url), init });
       return await answer();
     },
-    csrf: () => csrf,
+    csrf: () => "secret",
+    isPresent: () => isPresent,
     onSignedOut: () => {
       ends += 1;
     },
@@ -48,6 +49,13 @@ describe("a request", () => {
       expect(requests[0]?.init.method).toBe(method.toUpperCase());
     },
   );
+
+  test.each([true, false])("says that no person has caused it: when one is there: %s", async (isPresent) => {
+    const { api, requests } = anApi(() => new Response(null, { status: 204 }), isPresent);
+    await api.get("/v1/inbox");
+    await api.post("/v1/x", {});
+    for (const request of requests) expect(headersOf(request).has(BACKGROUND_HEADER)).toBe(!isPresent);
+  });
 
   test("escapes its query", () => {
     expect(writeQuery({ q: "a&b=c", n: 0, no: undefined })).toBe("?q=a%26b%3Dc&n=0");

@@ -1,9 +1,10 @@
-import type { CSRF_HEADER as CsrfHeader } from "../../../core/api/session.ts";
+import type { BACKGROUND_HEADER as BackgroundHeader, CSRF_HEADER as CsrfHeader } from "../../../core/api/session.ts";
 import type { Issue } from "../../../core/errors.ts";
 import type { Problem, ProblemCode } from "../../../core/problem.ts";
 import { readServerTime } from "./parts/clock.ts";
 
 const CSRF_HEADER: typeof CsrfHeader = "x-intentlock-csrf";
+const BACKGROUND_HEADER: typeof BackgroundHeader = "x-intentlock-background";
 /** No request of a page takes longer; the stream of events is no such request. */
 const TIMEOUT_MS = 30_000;
 
@@ -56,6 +57,8 @@ export interface ApiSetup {
   readonly csrf: () => string | undefined;
   /** Nobody is signed in any more. */
   readonly onSignedOut: () => void;
+  /** Whether a person is there: what is asked for otherwise does not make their session last longer. */
+  readonly isPresent: () => boolean;
 }
 
 export function createApi(setup: ApiSetup): Api {
@@ -87,6 +90,7 @@ async function askServer(setup: ApiSetup, { method, path, body, query, signal }:
         accept: "application/json",
         ...(body !== undefined && { "content-type": "application/json" }),
         ...(csrf !== undefined && { [CSRF_HEADER]: csrf }),
+        ...(!setup.isPresent() && { [BACKGROUND_HEADER]: "1" }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
       credentials: "same-origin",

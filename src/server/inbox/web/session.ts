@@ -2,6 +2,7 @@ import { type ReadonlySignal, signal } from "@preact/signals";
 import type { SessionAnswer } from "../../../core/api/session.ts";
 import type { Role } from "../../../core/approvers.ts";
 import { type Api, type ApiError, asApiError, createApi } from "./api.ts";
+import { watchPresence } from "./presence.ts";
 
 export type SessionState =
   | { readonly status: "loading" }
@@ -25,6 +26,7 @@ export const api: Api = createApi({
     if (status !== "signed-out")
       state.value = { status: "signed-out", why: status === "signed-in" ? "ended" : "never" };
   },
+  isPresent: watchPresence(globalThis),
 });
 
 /** The other tabs of the browser, which have the same cookie: they are told when it is another one. */
