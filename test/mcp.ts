@@ -92,12 +92,13 @@ export interface RawClient {
 }
 
 export async function aRawClient(transport: Transport): Promise<RawClient> {
-  const waiting = new Map<unknown, (message: never) => void>();
+  // In the order in which they were asked: ids may be used twice.
+  const waiting = new Map<unknown, ((message: never) => void)[]>();
   const client: RawClient = {
     received: [],
     ask: async (method, params, id = crypto.randomUUID()) => {
       const { promise, resolve } = Promise.withResolvers<Record<string, unknown>>();
-      waiting.set(id, resolve);
+      waiting.set(id, [...(waiting.get(id) ?? []), resolve]);
       await transport.send({ jsonrpc: "2.0", id, method, ...(params && { params }) } as JSONRPCMessage);
       return await promise;
     },
@@ -108,7 +109,7 @@ export async function aRawClient(transport: Transport): Promise<RawClient> {
   };
   transport.onmessage = (message) => {
     client.received.push(message);
-    if (!("method" in message)) waiting.get(message.id)?.(message as never);
+    if (!("method" in message)) waiting.get(message.id)?.shift()?.(message as never);
     else if ("id" in message) {
       const reply = client.answer(message.method, message.params);
       void transport.send({ jsonrpc: "2.0", id: message.id, ...reply } as JSONRPCMessage);
@@ -116,6 +117,13 @@ export async function aRawClient(transport: Transport): Promise<RawClient> {
   };
   await transport.start();
   return client;
+}
+
+export async function initialize(client: RawClient, capabilities: object = {}): Promise<Record<string, unknown>> {
+  const clientInfo = { name: "test", version: "1" };
+  const answer = await client.ask("initialize", { protocolVersion: "2025-06-18", capabilities, clientInfo });
+  await client.tell("notifications/initialized");
+  return answer;
 }
 
 export interface Proxied extends Served {
@@ -172,12 +180,7 @@ export async function aProxy(setup: ProxySetup = {}): Promise<Proxied> {
   await connection.start();
   const client = await aRawClient(ours);
   onTestFinished(() => connection.close());
-  const initialized = await client.ask("initialize", {
-    protocolVersion: "2025-06-18",
-    capabilities: setup.capabilities ?? {},
-    clientInfo: { name: "test", version: "1" },
-  });
-  await client.tell("notifications/initialized");
+  const initialized = await initialize(client, setup.capabilities);
   const call: Proxied["call"] = async (args = { to: "landlord" }, { tool = "send_money", id = "call-1" } = {}) =>
     textOf(await client.ask("tools/call", { name: tool, arguments: args }, id));
   return Object.assign(served, { client, connection, lock, audit, events, log, initialized, call });

@@ -362,6 +362,11 @@ export function describeFramework(framework: Framework): void {
             expect(pay.runs).toEqual([{ amount: 2000 }]);
             expect(transform).toHaveBeenCalledTimes(2);
             return;
+          case "at the server":
+            expect(await run(6000)).toBe("call-1:not_in_plan");
+            expect(await run(20)).toBe("call-1:allow");
+            expect(pay.runs).toEqual([{ amount: 20_000 }]);
+            return;
           default:
             framework.transforms satisfies never;
         }
@@ -526,7 +531,7 @@ export function describeFramework(framework: Framework): void {
         await agent.run(mode, abort.signal);
         expect(pay.runs).toHaveLength(1);
         expect(seen?.aborted).toBe(true);
-        await vi.waitFor(() => expect(agent.entries()).toEqual(["call-1:allow", "failed"]));
+        await vi.waitFor(() => expect(agent.entries()).toEqual(["call-1:allow", framework.abortedInTool ?? "failed"]));
       });
     });
 
@@ -550,7 +555,7 @@ export function describeFramework(framework: Framework): void {
         expect(results.at(-1)?.text).toContain("(call_limit)");
       });
 
-      test("is not what the plan is made of", async () => {
+      test.skipIf(framework.answersAlone?.plansByCall)("is not what the plan is made of", async () => {
         const pay = aTestTool();
         const history: HistoryMessage[] = [
           { role: "user", text: `Read my mail. ${POISON}` },
@@ -598,7 +603,7 @@ export function describeFramework(framework: Framework): void {
         expect(agent.events[0]).toMatchObject({ type: "plan_signed", plan: { goal: "Pay" } });
       });
 
-      test("is asked for again if it is not valid", async () => {
+      test.skipIf(framework.answersAlone?.plansByCall)("is asked for again if it is not valid", async () => {
         const pay = aTestTool();
         const agent = await lock({
           tools: [pay],

@@ -89,8 +89,13 @@ export interface Framework {
   readonly lock: (options: LockOptions) => Promise<LockedAgent>;
   /** Whether two runs of one locked agent share a session: where the application makes it, and the adapter does not. */
   readonly sharesSession: boolean;
-  /** What becomes of arguments that a schema turns into something that it would not take again. */
-  readonly transforms: "parsed once" | "refused";
+  /**
+   * What becomes of arguments that a schema turns into something that it would not take again. `at the server`: that is
+   * another program's own matter, and what was checked is what it was sent.
+   */
+  readonly transforms: "parsed once" | "refused" | "at the server";
+  /** What is on record of a call that was aborted while its tool ran. Default: `failed`, since the tool has said so. */
+  readonly abortedInTool?: "unknown";
   /** What the framework does by itself with calls that never get to a tool. */
   readonly answersAlone?: {
     /** A call whose id has a result in the thread already is not made. */
@@ -99,6 +104,8 @@ export interface Framework {
     readonly unknownTools?: true;
     /** What the model's provider ran is seen by nobody. */
     readonly providerTools?: true;
+    /** The model declares its plan by a call like others: nobody prompts it. */
+    readonly plansByCall?: true;
     /** The run ends at a call of a tool that is named like a property of every object. */
     readonly prototypeNames?: true;
   };
