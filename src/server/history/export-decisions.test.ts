@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ALICE } from "../../../test/builders.ts";
 import { addPeople, addPerson, addSession, createContext, SERVER, type TestContext } from "../../../test/people.ts";
 import { aDecision, addPlan, appendEvents, BOB, NOW_MS, type PlanInStore } from "../../../test/store-builders.ts";
-import { exportedDecisionSchema, readMessage } from "../../core/api/index.ts";
+import { exportedDecisionSchema, type Problem, readMessage } from "../../core/api/index.ts";
 import type { DecisionRecord } from "../../core/index.ts";
 import { createServer, type IntentlockServer } from "../create-server.ts";
 import { nameSessionCookie } from "../people/session-cookie.ts";
@@ -28,8 +28,9 @@ function decided(over: Partial<DecisionRecord> = {}): DecisionRecord {
 
 async function ask(email: string, query = "", init: RequestInit = {}): Promise<Response> {
   const { token } = await addSession(context, email);
-  const headers = { cookie: `${nameSessionCookie(SERVER)}=${token}` };
-  return await server.fetch(new Request(`${SERVER}/v1/decisions/export${query}`, { headers, ...init }));
+  const headers = new Headers(init.headers);
+  headers.set("cookie", `${nameSessionCookie(SERVER)}=${token}`);
+  return await server.fetch(new Request(`${SERVER}/v1/decisions/export${query}`, { ...init, headers }));
 }
 
 async function linesOf(response: Response) {
@@ -102,6 +103,26 @@ test.each(["?limit=1", "?after=x", "?from=-1", "?from=1e3", "?tool=a%20b", "?ver
     expect(await context.store.adminAudit.list()).toEqual([]);
   },
 );
+
+test.each<[string, Record<string, string>]>([
+  ["a link on another site", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }],
+  ["a link on a neighbouring host", { "sec-fetch-site": "same-site", "sec-fetch-mode": "navigate" }],
+  ["a page of another origin", { origin: "https://evil.example" }],
+  ["a page of another origin that says that it is typed", { origin: "null", "sec-fetch-site": "none" }],
+])("%s starts no export, and none is on record", async (_who, headers) => {
+  const response = await ask(ROOT, "", { headers });
+  expect([response.status, ((await response.json()) as Problem).code]).toEqual([403, "forbidden"]);
+  expect(await context.store.adminAudit.list()).toEqual([]);
+});
+
+test.each<[string, Record<string, string>]>([
+  ["a page of the server", { "sec-fetch-site": "same-origin", "sec-fetch-mode": "navigate" }],
+  ["a page of the server, in a browser that does not say so", { origin: SERVER }],
+  ["a person who types the address", { "sec-fetch-site": "none", "sec-fetch-mode": "navigate" }],
+  ["no browser", {}],
+])("%s starts an export", async (_who, headers) => {
+  expect((await ask(ROOT, "", { headers })).status).toBe(200);
+});
 
 test("nobody exports who is not signed in", async () => {
   expect((await server.fetch(new Request(`${SERVER}/v1/decisions/export`))).status).toBe(401);

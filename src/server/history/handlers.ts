@@ -1,6 +1,7 @@
 import type { adminAuditEndpoints, historyEndpoints } from "../../core/api/index.ts";
 import type { HandlersOf } from "../handler.ts";
 import { toPerson } from "../people/handlers.ts";
+import { assertOwnPage } from "../people/same-origin.ts";
 import { describeStory } from "./describe-story.ts";
 import { exportDecisions } from "./export-decisions.ts";
 import { listAdminAudit } from "./list-admin-audit.ts";
@@ -12,7 +13,9 @@ export const historyHandlers: HandlersOf<typeof historyEndpoints & typeof adminA
   async listDecisions({ caller, query }, context) {
     return { status: 200, body: await listDecisions(context, toPerson(caller).person, query) };
   },
-  async exportDecisions({ caller, query }, context) {
+  async exportDecisions({ caller, query, headers: asked }, context) {
+    // A link on another site sends the cookie, too, and would put an export on record that nobody wanted.
+    assertOwnPage(asked, context.publicUrl, true);
     const headers = { "content-disposition": 'attachment; filename="decisions.ndjson"' };
     return { status: 200, body: await exportDecisions(context, caller, query), headers };
   },

@@ -6,7 +6,7 @@ import { describeOpened } from "./describe-hold.ts";
 import { InboxFeed } from "./inbox-feed.ts";
 import { getInboxItem } from "./inbox-item.ts";
 import { listInbox } from "./list-inbox.ts";
-import { isSameOrigin } from "./same-origin.ts";
+import { assertOwnPage } from "./same-origin.ts";
 import { SESSION_MAX_MS, type SignedIn } from "./session.ts";
 import { readSessionCookie, writeSessionCookie } from "./session-cookie.ts";
 import { signIn } from "./sign-in.ts";
@@ -69,13 +69,6 @@ export const personHandlers: HandlersOf<
 export function toPerson(caller: Caller): SignedIn {
   if (caller.kind !== "person") throw new ProblemError("forbidden");
   return caller;
-}
-
-/** @throws ProblemError `forbidden` for a request of a page that is not one of this server */
-function assertOwnPage(headers: Headers, publicUrl: string): void {
-  const host = `${new URL(publicUrl).protocol}//${headers.get("host")}`;
-  if (isSameOrigin(headers, [publicUrl, host])) return;
-  throw new ProblemError("forbidden", { detail: "The request comes from a page of another site" });
 }
 
 function describeSession({ person, session }: SignedIn): SessionAnswer {
