@@ -14,6 +14,7 @@ test.each([
   ["@langchain/core", "@langchain/core/tools"],
   ["@langchain/langgraph", "@langchain/langgraph"],
   ["@mastra/core", "@mastra/core/agent"],
+  ["@modelcontextprotocol/sdk", "@modelcontextprotocol/sdk/server/index.js"],
 ])("%s is the lowest version that is supported", (name, specifier) => {
   const folder = new URL(`node_modules/${name}/`, lowest);
   expect(pathToFileURL(createRequire(import.meta.url).resolve(specifier)).href).toContain(folder.href);

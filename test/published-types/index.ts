@@ -5,6 +5,7 @@ import { LocalGate, startSession } from "intentlock";
 import { createGuard, defineTool, PlanSource, providerFromEnv, toolset } from "intentlock/guard";
 import { describeTools, IntentlockCallbackHandler, installTripwire, lockTools } from "intentlock/langchain";
 import { intentlockMiddleware } from "intentlock/langchain/middleware";
+import { claimToolCall, interceptToolCall, isAllowed } from "intentlock/mcp";
 import { withIntentlock } from "intentlock/vercel-ai";
 import { createAgent } from "langchain";
 import { z } from "zod";
@@ -40,3 +41,6 @@ const guard = createGuard({ provider: providerFromEnv({}), gate, ...toolset([lis
 export const { text } = await guard.run({ user, task, goal: task, steps: [{ tool: "list" }] });
 // @ts-expect-error The plan is given.
 await guard.run({ user, task });
+
+const verdict = await interceptToolCall("{}", { session });
+export const sentOn: object | undefined = isAllowed(verdict) ? (await claimToolCall(verdict))?.args : verdict.response;

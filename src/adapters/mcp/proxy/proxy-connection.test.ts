@@ -222,6 +222,8 @@ describe("tools", () => {
     proxied.tools = null as never;
     await proxied.server.sendToolListChanged();
     expect(await proxied.call()).toContain("(tool_changed)");
+    proxied.tools = [aServedTool()];
+    expect(await proxied.call()).toContain("ran with");
   });
 
   test("that cannot be locked are left out, and whoever runs the proxy is told", async () => {

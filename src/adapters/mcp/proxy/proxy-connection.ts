@@ -129,7 +129,9 @@ export class ProxyConnection {
     try {
       const { lock } = this.#options;
       const capabilities = this.#passes.capabilities("client", params?.["capabilities"]);
-      const reply = await this.#server.ask("initialize", { ...params, capabilities });
+      const { protocolVersion: wanted, clientInfo } = params ?? {};
+      const asked = { protocolVersion: wanted, capabilities, clientInfo };
+      const reply = await this.#server.ask("initialize", asked);
       if ("error" in reply) return reply;
       const { protocolVersion, capabilities: offered, serverInfo, instructions } = reply.result;
       if (typeof protocolVersion !== "string" || !VERSIONS.includes(protocolVersion)) {

@@ -42,7 +42,13 @@ export class ServerTools {
   async refresh(): Promise<ToolList> {
     const listing = this.#list();
     this.#current = listing;
-    return await listing;
+    try {
+      return await listing;
+    } catch (error) {
+      // The next call asks again.
+      if (this.#current === listing) this.#current = undefined;
+      throw error;
+    }
   }
 
   async #list(): Promise<ToolList> {
