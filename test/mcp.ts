@@ -147,26 +147,27 @@ export interface ProxySetup extends Partial<Pick<ProxyOptions, "allow" | "denyAs
   readonly capabilities?: object;
 }
 
+/** The lock of a `LocalGate` that allows what is planned, with all that is told and recorded. */
+export function aLock({
+  plan,
+  session,
+}: Pick<ProxySetup, "plan" | "session">): Pick<Proxied, "lock" | "audit" | "events"> {
+  const audit = new MemoryAuditSink();
+  const events: SessionEvent[] = [];
+  const gate = new LocalGate({ policy: aPolicy(), audit });
+  const lock = new PlanLock(async (given, tools, signal) => {
+    const task = goalOf(given);
+    const onEvent = (event: SessionEvent): void => void events.push(event);
+    return await startSession({ gate, user: ALICE, task, tools, plan: given, signal, onEvent, ...session });
+  }, plan);
+  return { lock, audit, events };
+}
+
 /** A client, a proxy with a `LocalGate`, and a server, all in this process. */
 export async function aProxy(setup: ProxySetup = {}): Promise<Proxied> {
   const served = setup.served ?? (await serve());
-  const audit = new MemoryAuditSink();
-  const [events, log]: [SessionEvent[], string[]] = [[], []];
-  const gate = new LocalGate({ policy: aPolicy(), audit });
-  const lock = new PlanLock(
-    (plan, tools, signal) =>
-      startSession({
-        gate,
-        user: ALICE,
-        task: goalOf(plan),
-        tools,
-        plan,
-        signal,
-        onEvent: (one) => events.push(one),
-        ...setup.session,
-      }),
-    setup.plan,
-  );
+  const { lock, audit, events } = aLock(setup);
+  const log: string[] = [];
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   const { allow, denyAs } = setup;
   const connection = new ProxyConnection({

@@ -1,5 +1,4 @@
 import type { BlockDecision, Decision, JsonObject, OutcomeStatus, Plan } from "../core/index.ts";
-import { freezeArgs } from "../core/json.ts";
 import { blockDecision } from "../core/verdict.ts";
 import { AdmittedCall } from "./admitted-call.ts";
 import {
@@ -13,6 +12,7 @@ import {
 } from "./call-decider.ts";
 import { describeThrown } from "./describe-thrown.ts";
 import { readTokenClaims, type TokenClaims } from "./plan-token-claims.ts";
+import { readCall } from "./read-call.ts";
 import { isTwin, RepeatableCalls, type SuspendedCall } from "./repeatable-calls.ts";
 import type { SessionTool } from "./session-tool.ts";
 
@@ -268,20 +268,8 @@ export class Session {
     }
   }
 
-  /** Reads the call once: what an attacker's getter answers later does not matter. */
   #read(call: SessionCall): PendingCall {
-    const { callId, tool, args, isParsed, fingerprint, signal, replayKey, refusal } = readParts(call);
-    return {
-      callId,
-      tool,
-      ...readArgs(args),
-      ...(isParsed && { isParsed }),
-      clashes: this.#inFlight.has(callId),
-      ...(fingerprint !== undefined && { fingerprint }),
-      ...(signal && { signal }),
-      ...(replayKey !== undefined && { replayKey }),
-      ...(refusal && { refusal }),
-    };
+    return readCall(call, this.#inFlight);
   }
 
   /** A call that clashes with one in flight does not take its place. */
@@ -296,24 +284,6 @@ export class Session {
     const call = { callId, tool, planId: this.planId };
     const block = blockDecision(call, { reason: "aborted", stage: "gate", detail: "the session is closed" });
     return { decision: Object.freeze(block) };
-  }
-}
-
-/** A call that cannot be read has no name, and no gate allows it. */
-function readParts(call: SessionCall): SessionCall {
-  try {
-    const { callId, tool, args, isParsed, fingerprint, signal, replayKey, refusal } = call;
-    return { callId, tool, args, isParsed, fingerprint, signal, replayKey, refusal };
-  } catch {
-    return { callId: "", tool: "", args: undefined };
-  }
-}
-
-function readArgs(args: unknown): Pick<PendingCall, "args" | "problem"> {
-  try {
-    return { args: freezeArgs(args) };
-  } catch (error) {
-    return { args: undefined, problem: describeThrown(error) };
   }
 }
 

@@ -19,6 +19,8 @@ export interface ListenOptions {
   /** Makes the proxy of one client, not started. @param number of the client, from 1 */
   readonly connect: (transport: HttpTransport, number: number) => ProxyConnection;
   readonly log: (line: string) => void;
+  /** Default: 16. */
+  readonly maxClients?: number;
 }
 
 export interface Listening {
@@ -105,7 +107,13 @@ class Clients {
           if (error) log(error.message);
         });
         this.#makeRoom();
-        await connection.start();
+        try {
+          await connection.start();
+        } catch (error) {
+          log(`the server cannot be started: ${error instanceof Error ? error.message : String(error)}`);
+          await connection.close();
+          throw error;
+        }
       },
     });
     return transport;
@@ -113,7 +121,7 @@ class Clients {
 
   #makeRoom(): void {
     const [oldest] = this.#clients.values();
-    if (this.#clients.size > MAX_CLIENTS) void oldest?.connection.close();
+    if (this.#clients.size > (this.#options.maxClients ?? MAX_CLIENTS)) void oldest?.connection.close();
   }
 }
 

@@ -54,8 +54,11 @@ export async function runProxy(run: ProxyRun): Promise<void> {
       await listening.close();
     }
   } finally {
-    await locks.close();
-    await gate.close();
+    try {
+      await locks.close();
+    } finally {
+      await gate.close();
+    }
   }
 }
 
@@ -100,7 +103,8 @@ class Locks {
   }
 
   async close(): Promise<void> {
-    for (const lock of this.#made) await lock.close();
+    const results = await Promise.allSettled(this.#made.map((lock) => lock.close()));
+    for (const result of results) if (result.status === "rejected") throw result.reason;
   }
 }
 
