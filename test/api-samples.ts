@@ -298,6 +298,27 @@ export const samples: { readonly [Name in keyof typeof endpoints]: Sample } = {
       ],
     },
   },
+  listFlaggedPlans: {
+    query: { flagged: "true", agentId: AGENT, from: "1", limit: "1", after: "x" },
+    answers: {
+      200: [
+        {
+          plans: [
+            {
+              planId: PLAN_ID,
+              status: "expired",
+              agentId: AGENT,
+              agentName: "Triage",
+              user: ALICE,
+              createdAt: MS,
+              flagged: { kind: "never_closed", at: MS },
+            },
+          ],
+          next: "x",
+        },
+      ],
+    },
+  },
   getOverview: {
     query: { hours: "24", agentId: AGENT },
     answers: {

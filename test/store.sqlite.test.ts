@@ -7,9 +7,11 @@ import { promisify } from "node:util";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { verifyChain } from "../src/core/index.ts";
+import { type FlaggedFilter, selectFlagged } from "../src/server/store/flagged-plans.ts";
 import { type DecisionFilter, type DecisionPlace, openStore, type Store } from "../src/server/store/index.ts";
 import { selectDecisions } from "../src/server/store/list-decisions.ts";
 import { openSqlite } from "../src/server/store/open-sqlite.ts";
+import { takePage } from "../src/server/store/page.ts";
 import { createStore } from "../src/server/store/store.ts";
 import { takeCalls } from "./fixtures/take-calls.ts";
 import { aDecision, addPlan, anAppend, NOW_MS } from "./store-builders.ts";
@@ -79,6 +81,19 @@ describe("a SQLite file", () => {
     const found = steps.findIndex((detail) => detail.includes(index));
     expect([index, steps[found - 1]]).toEqual([index, "MATERIALIZE found"]);
     expect(steps[found + 1]).toBe("SCAN f");
+    await close();
+  });
+
+  test.each<[string, FlaggedFilter, string]>([
+    ["all", {}, "SCAN plans USING INDEX plans_flagged"],
+    ["a time and an agent", { agentId: "a", from: 1 }, "SEARCH plans USING INDEX plans_flagged (created_at>?)"],
+  ])("finds flagged plans in their index, without sorting: of %s", async (_, filter, step) => {
+    const { query, close } = await openSqlite(join(folder, "store.db"));
+    const steps = await takePage(selectFlagged({ query }, filter).select("id"), {}).explain<{ detail: string }>(
+      undefined,
+      sql`QUERY PLAN`,
+    );
+    expect(steps.map(({ detail }) => detail)).toEqual([step]);
     await close();
   });
 

@@ -295,6 +295,41 @@ export function describeHistory(open: () => Promise<Store>): void {
       expect(await store.plans.countFlagged({ from: NOW_MS, agentId })).toBe(2);
       expect(await store.plans.countFlagged({ from: NOW_MS + 2, agentId })).toBe(1);
       expect(await store.plans.countFlagged({ from: NOW_MS })).toBeGreaterThanOrEqual(2);
+      expect(await store.plans.countFlagged({ agentId })).toBe(2);
+    });
+
+    test("has the plans that are flagged, newest first, in parts", async () => {
+      const owner = await addAgent(store);
+      const { agentId } = owner;
+      const ids: string[] = [];
+      for (const index of [0, 0, 1, 2, 3]) {
+        const { id } = await addPlan(store, { ...owner, createdAt: NOW_MS + index });
+        await store.plans.flag(id, { kind: "never_closed", at: index });
+        ids.unshift(id);
+      }
+      await store.plans.setStatus(ids[0]!, "revoked", { from: ["open"], now: NOW_MS });
+      await store.plans.flag(ids[1]!, null);
+      const [first, ...rest] = await store.plans.listFlagged({ agentId });
+      expect(first).toMatchObject({
+        id: ids[2],
+        agentId,
+        userEmail: ALICE,
+        status: "open",
+        createdAt: NOW_MS + 1,
+        flagged: { kind: "never_closed", at: 1 },
+      });
+      const ofOneMoment = ids.slice(3).toSorted().toReversed();
+      expect(rest.map(({ id }) => id)).toEqual(ofOneMoment);
+      const listed: string[] = [];
+      for (let before: (typeof rest)[number] | undefined; ; ) {
+        const [next] = await store.plans.listFlagged({ agentId, limit: 1, ...(before && { before }) });
+        if (!next) break;
+        listed.push(next.id);
+        before = next;
+      }
+      expect(listed).toEqual([ids[2], ...ofOneMoment]);
+      expect(await store.plans.listFlagged({ agentId, from: NOW_MS + 1 })).toEqual([first]);
+      expect(await store.plans.listFlagged({ agentId: "none" })).toEqual([]);
     });
 
     test("of a plan are all its holds, its own first, then in the order of its calls", async () => {

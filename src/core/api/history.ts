@@ -156,6 +156,26 @@ export interface OverviewTool extends OverviewCounts {
   readonly tool: string;
 }
 
+export interface FlaggedPlansQuery extends ListQuery {
+  /** No others are listed. */
+  readonly flagged: "true";
+  readonly agentId?: string;
+  /** Made from here on, in milliseconds since the epoch. */
+  readonly from?: number;
+}
+
+/** A plan that somebody should look at, and why: as {@link StoryAnswer} has it. */
+export interface FlaggedPlan
+  extends Pick<StoryAnswer["plan"], "planId" | "status" | "agentId" | "agentName" | "user" | "createdAt"> {
+  readonly flagged: unknown;
+}
+
+export interface FlaggedPlansAnswer {
+  /** The newest first. Of one that was revoked, somebody has looked at it. */
+  readonly plans: readonly FlaggedPlan[];
+  readonly next?: string;
+}
+
 const verdictSchema: z.ZodType<Decision["verdict"]> = z.enum(["allow", "hold", "block"]);
 const verdictCheckSchema: z.ZodType<VerdictCheckAnswer> = z.enum(["recomputed", "not_recomputable", "differs"]);
 
@@ -248,12 +268,32 @@ export const overviewAnswerSchema: z.ZodType<OverviewAnswer> = z.object({
   flaggedPlans: countSchema,
 });
 
+export const flaggedPlansQuerySchema: z.ZodType<FlaggedPlansQuery> = closedObject({
+  flagged: z.literal("true"),
+  agentId: serverIdSchema.exactOptional(),
+  from: queryMoment.exactOptional(),
+  ...listQuery,
+});
+
+const { planId, status, agentId, user, createdAt } = planAnswerFields;
+
+export const flaggedPlanSchema: z.ZodType<FlaggedPlan> = z.object({
+  planId,
+  status,
+  agentId,
+  agentName: z.string(),
+  user,
+  createdAt,
+  flagged: z.unknown(),
+});
+
 /** What was decided, for those that it concerns: administrators see all of it, others what was done for them. */
 export const historyEndpoints: {
   readonly listDecisions: Endpoint<undefined, DecisionsAnswer, DecisionsQuery>;
   readonly exportDecisions: StreamEndpoint<ExportedDecision, DecisionFilter>;
   readonly getStory: Endpoint<undefined, StoryAnswer, ListQuery>;
   readonly getOverview: Endpoint<undefined, OverviewAnswer, OverviewQuery>;
+  readonly listFlaggedPlans: Endpoint<undefined, FlaggedPlansAnswer, FlaggedPlansQuery>;
 } = {
   listDecisions: {
     method: "GET",
@@ -287,5 +327,13 @@ export const historyEndpoints: {
     auth: ["admin"],
     query: overviewQuerySchema,
     answers: { 200: overviewAnswerSchema },
+  },
+  listFlaggedPlans: {
+    method: "GET",
+    path: "/v1/plans",
+    summary: "The plans that somebody should look at, the newest first",
+    auth: ["admin"],
+    query: flaggedPlansQuerySchema,
+    answers: { 200: z.object({ plans: z.array(flaggedPlanSchema), next: z.string().exactOptional() }) },
   },
 };

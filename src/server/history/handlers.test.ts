@@ -39,19 +39,27 @@ async function ask(email: string | undefined, path: string): Promise<Response> {
   return await server.fetch(new Request(`${SERVER}${path}`, { headers }));
 }
 
-const NAMES = ["listDecisions", "exportDecisions", "getStory", "getOverview", "listAdminAudit"] as const;
+const NAMES = [
+  "listDecisions",
+  "exportDecisions",
+  "getStory",
+  "getOverview",
+  "listFlaggedPlans",
+  "listAdminAudit",
+] as const;
+const QUERY: Partial<Record<(typeof NAMES)[number], string>> = { listFlaggedPlans: "?flagged=true" };
 
 describe("over the API", () => {
   test.each<[string | undefined, readonly number[]]>([
-    [ROOT, [200, 200, 200, 200, 200]],
-    [ALICE, [200, 200, 200, 403, 403]],
-    [EVE, [200, 200, 404, 403, 403]],
-    [undefined, [401, 401, 401, 401, 401]],
+    [ROOT, [200, 200, 200, 200, 200, 200]],
+    [ALICE, [200, 200, 200, 403, 403, 403]],
+    [EVE, [200, 200, 404, 403, 403, 403]],
+    [undefined, [401, 401, 401, 401, 401, 401]],
   ])("%s is answered what they may see", async (email, statuses) => {
     const found: number[] = [];
     for (const name of NAMES) {
       const { path, answers } = endpoints[name] as AnyEndpoint;
-      const response = await ask(email, fillPath(path, { planId: plan.id }));
+      const response = await ask(email, `${fillPath(path, { planId: plan.id })}${QUERY[name] ?? ""}`);
       found.push(response.status);
       const text = await response.text();
       if (!response.ok || text === "") continue;
@@ -77,6 +85,26 @@ describe("over the API", () => {
 
   test.each(["hours=0", "hours=8785", "hours=1.5", "agentId=a/b"])("an overview of %s is refused", async (query) => {
     expect((await ask(ROOT, `/v1/overview?${query}`)).status).toBe(400);
+  });
+});
+
+describe("the plans that somebody should look at", () => {
+  test("are listed", async () => {
+    await context.store.plans.flag(plan.id, { kind: "never_closed", at: NOW_MS });
+    const answer = await (await ask(ROOT, "/v1/plans?flagged=true")).json();
+    expect(readMessage(endpoints.listFlaggedPlans.answers[200]!, answer)).toMatchObject({ valid: true });
+    expect(answer).toMatchObject({ plans: [{ planId: plan.id }] });
+  });
+
+  test.each([
+    "",
+    "?flagged=false",
+    "?flagged=1",
+    "?flagged=true&limit=0",
+    "?flagged=true&from=x",
+    "?flagged=true&more=1",
+  ])("%j is refused", async (query) => {
+    expect((await ask(ROOT, `/v1/plans${query}`)).status).toBe(400);
   });
 });
 

@@ -6,6 +6,7 @@ import { describeStory } from "./describe-story.ts";
 import { exportDecisions } from "./export-decisions.ts";
 import { listAdminAudit } from "./list-admin-audit.ts";
 import { listDecisions } from "./list-decisions.ts";
+import { listFlagged } from "./list-flagged.ts";
 import { getOverview } from "./overview.ts";
 
 /** What was decided and done, for people to read. */
@@ -25,6 +26,9 @@ export const historyHandlers: HandlersOf<typeof historyEndpoints & typeof adminA
   },
   async getOverview({ query }, context) {
     return { status: 200, body: await getOverview(context, query) };
+  },
+  async listFlaggedPlans({ query }, context) {
+    return { status: 200, body: await listFlagged(context, query) };
   },
   async listAdminAudit({ query }, context) {
     return { status: 200, body: await listAdminAudit(context, query) };

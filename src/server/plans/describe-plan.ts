@@ -22,6 +22,11 @@ export function describePlan(plan: StoredPlan, agent: Agent | undefined, now: nu
   };
 }
 
-function statusOf(plan: StoredPlan, agent: Agent | undefined, now: number): PlanStatus {
+/** Of one that is over and was not closed, that it has expired. */
+export function statusOf(
+  plan: Pick<StoredPlan, "status" | "createdAt" | "tokenExpiresAt">,
+  agent: Agent | undefined,
+  now: number,
+): PlanStatus {
   return plan.status === "open" && agent && isOver(plan, agent, now) ? "expired" : plan.status;
 }

@@ -3,6 +3,7 @@ import { type AppendToPlan, type IssuedToken, type PlanAppend, toEntryValues } f
 import { createPostgresAppend } from "./append-postgres.ts";
 import { createSqliteAppend } from "./append-sqlite.ts";
 import { type Database, transact } from "./database.ts";
+import { countFlagged, type FlaggedFilter, type FlaggedPlan, listFlagged } from "./flagged-plans.ts";
 import { readJson, writeJson, writeJsonOrNull } from "./json-text.ts";
 import { type PageRequest, takePage } from "./page.ts";
 import { checkNames } from "./parameters.ts";
@@ -119,16 +120,12 @@ export class PlanStore {
     return rows.map(toStoredPlan);
   }
 
-  /** How many of those made from a moment on somebody should look at. Of one that was revoked, somebody has. */
-  async countFlagged({ from, agentId }: { readonly from: number; readonly agentId?: string }): Promise<number> {
-    let query = this.#database.query
-      .selectFrom("plans")
-      .select(({ fn }) => fn.countAll<number>().as("count"))
-      .where("flagged", "is not", null)
-      .where("status", "!=", "revoked")
-      .where("created_at", ">=", from);
-    if (agentId !== undefined) query = query.where("agent_id", "=", agentId);
-    return (await query.executeTakeFirstOrThrow()).count;
+  countFlagged(filter: FlaggedFilter): Promise<number> {
+    return countFlagged(this.#database, filter);
+  }
+
+  listFlagged(filter: FlaggedFilter & PageRequest): Promise<readonly FlaggedPlan[]> {
+    return listFlagged(this.#database, filter);
   }
 
   /** A token that was signed for a plan, by its `jti`. */
