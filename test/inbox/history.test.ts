@@ -6,6 +6,7 @@ import { ROOT } from "../servers.ts";
 import { BOB } from "../store-builders.ts";
 import { liveAWeek } from "./a-week.ts";
 import { describeInBrowser } from "./in-browser.ts";
+import { findBarriers } from "./open-page.ts";
 import { ERIN } from "./week-scenes.ts";
 
 /** In the browser: whether there is anything on the canvas. */
@@ -117,10 +118,37 @@ describeInBrowser("the history", ({ startServer, openAs }) => {
     await main.locator("canvas").waitFor();
     // Something is drawn, of which the table says the same.
     expect(await root.evaluate(IS_DRAWN)).toBe(true);
+    expect(await main.getByRole("region", { name: "Plans that somebody should look at" }).count()).toBe(0);
     await main.getByText("The same as a table").click();
     await main.getByRole("table").waitFor();
     await main.getByRole("link", { name: "no-new-accounts" }).click();
     await expect.poll(() => new URL(root.url()).pathname).toBe("/decisions");
     await root.getByRole("link", { name: "update_account" }).first().waitFor();
+  });
+
+  test("has a place for the plans that somebody should look at", async () => {
+    const store = await openStore({ sqlite: ":memory:" });
+    const week = await liveAWeek(store);
+    const server = await startServer({ store, agent: week.support });
+    const doubts = [
+      { seq: 1, problem: "<b>nothing</b> waited" },
+      { seq: 2, problem: "no such token" },
+    ];
+    await store.plans.flag(week.approvedPlan, { kind: "audit", at: 1, doubts });
+    const page = await openAs(server, ROOT, { path: "/overview?hours=168" });
+    await page.getByRole("link", { name: "Flagged plans" }).click();
+    const section = page.getByRole("region", { name: "Plans that somebody should look at" });
+    await section.getByText(/tampered/).waitFor();
+    expect(await section.textContent()).toContain("<b>nothing</b> waited, and 1 more");
+    expect(await findBarriers(page)).toEqual([]);
+    await section.getByRole("link", { name: "Entry 1" }).click();
+    await page.getByText("Somebody should look at this plan").waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/plans/${week.approvedPlan}`);
+
+    await page.goBack();
+    await section.getByRole("link", { name: /^invoice-runner for/ }).waitFor();
+    await store.plans.setStatus(week.approvedPlan, "revoked", { from: ["open", "closed"], now: Date.now() });
+    await page.getByRole("button", { name: "Refresh" }).click();
+    await expect.poll(() => section.count()).toBe(0);
   });
 });

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from "preact";
 import type { OverviewAnswer } from "../../../../core/api/history.ts";
 import { writeFilter } from "../decisions/decision-filter.ts";
+import { FLAGGED_ID } from "./flagged-plans.tsx";
 import { type ChosenOverview, toHistory } from "./overview-query.ts";
 import { sumParts, totalOf } from "./stack.ts";
 
@@ -29,7 +30,11 @@ export function Figures({ overview, chosen }: FiguresProps): JSX.Element {
       <Figure name="Waiting now" value={pendingHolds} href="/" tone={pendingHolds > 0 ? "waiting" : undefined}>
         {pendingHolds === 1 ? "hold to decide" : "holds to decide"}
       </Figure>
-      <Figure name="Flagged plans" value={flaggedPlans} tone={flaggedPlans > 0 ? "bad" : undefined}>
+      <Figure
+        name="Flagged plans"
+        value={flaggedPlans}
+        {...(flaggedPlans > 0 && { href: `#${FLAGGED_ID}`, tone: "bad" })}
+      >
         somebody should look at
       </Figure>
     </dl>

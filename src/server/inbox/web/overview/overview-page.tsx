@@ -10,6 +10,7 @@ import { ErrorNote, ErrorState, Loading } from "../parts/states.tsx";
 import { useAgents } from "../parts/use-agents.ts";
 import { Bars } from "./bars.tsx";
 import { Figures } from "./figures.tsx";
+import { FlaggedPlans } from "./flagged-plans.tsx";
 import "./overview.css";
 import { type ChosenOverview, RANGES, readOverview, toHistory, writeOverview } from "./overview-query.ts";
 import { PartsTable } from "./parts-table.tsx";
@@ -81,6 +82,7 @@ function Overview({ overview, chosen, isLoading }: OverviewProps): JSX.Element {
   return (
     <div class="overview" aria-busy={isLoading}>
       <Figures overview={overview} chosen={chosen} />
+      {overview.flaggedPlans > 0 && <FlaggedPlans overview={overview} chosen={chosen} />}
       <section class="card">
         <h2>Calls over time</h2>
         <VerdictPlot overview={overview} />

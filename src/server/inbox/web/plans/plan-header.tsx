@@ -1,12 +1,13 @@
 import type { JSX } from "preact";
 import type { StoryAnswer } from "../../../../core/api/history.ts";
 import { Fact } from "../inbox/hold-record.tsx";
-import { Badge, type BadgeProps } from "../parts/badge.tsx";
+import { Badge } from "../parts/badge.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Text } from "../parts/text.tsx";
 import { hasRole } from "../session.ts";
 import { FlagNote } from "./flag-note.tsx";
+import { PlanStatusBadge } from "./plan-status.tsx";
 
 export type StoryPlan = StoryAnswer["plan"];
 
@@ -17,7 +18,7 @@ export function PlanHeader({ plan }: { readonly plan: StoryPlan }): JSX.Element 
     <header class="story-header">
       <div class="card story-card">
         <p class="story-who">
-          <Badge {...STATUSES[status]} />
+          <PlanStatusBadge status={status} />
           {plan.flagged !== undefined && (
             <Badge tone="bad" icon="alert">
               Flagged
@@ -59,12 +60,3 @@ export function PlanHeader({ plan }: { readonly plan: StoryPlan }): JSX.Element 
     </header>
   );
 }
-
-const STATUSES: Readonly<Record<StoryPlan["status"], BadgeProps>> = {
-  pending: { tone: "waiting", icon: "hold", children: "Waits for approval" },
-  open: { tone: "good", icon: "allow", children: "Open" },
-  closed: { tone: "neutral", icon: "check", children: "Closed" },
-  revoked: { tone: "bad", icon: "block", children: "Revoked" },
-  expired: { tone: "neutral", icon: "clock", children: "Expired" },
-  rejected: { tone: "bad", icon: "block", children: "Rejected" },
-};
