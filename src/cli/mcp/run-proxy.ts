@@ -34,16 +34,22 @@ export async function runProxy(run: ProxyRun): Promise<void> {
   const sdk = await loadMcpSdk();
   const gate = await openGate(settings.gate, { io, waitMs });
   const locks = new Locks(run, { gate, plan, waitMs, log });
-  const connect = (client: Transport, callIdPrefix = ""): ProxyConnection =>
-    new ProxyConnection({
+  const connect = (client: Transport, callIdPrefix = ""): ProxyConnection => {
+    const lock = locks.next();
+    const server = openServer(settings.server, sdk, io);
+    const { denyAs, allow } = options;
+    const connection = new ProxyConnection({
       client,
-      server: openServer(settings.server, sdk, io),
-      lock: locks.next(),
-      denyAs: options.denyAs,
+      server,
+      lock,
+      denyAs,
       callIdPrefix,
       log,
-      ...(options.allow && { allow: options.allow }),
+      ...(allow && { allow }),
     });
+    if (lock.isDeclared) void connection.ended.then(() => locks.drop(lock));
+    return connection;
+  };
   try {
     if (options.listen === undefined) await serveStdio(connect, { sdk, io });
     else {
@@ -65,7 +71,7 @@ export async function runProxy(run: ProxyRun): Promise<void> {
 /** The locks of a proxy's clients: all under one plan that was given, or each under what its own model declares. */
 class Locks {
   readonly #make: () => PlanLock;
-  readonly #made: PlanLock[] = [];
+  readonly #made = new Set<PlanLock>();
   readonly #isShared: boolean;
 
   constructor(
@@ -76,7 +82,9 @@ class Locks {
     this.#make = () =>
       new PlanLock(async (declared, tools, signal) => {
         const { user } = settings;
-        const task = options.task ?? goalOf(declared);
+        // Whoever looks at a plan sees the task as what the user has said.
+        const words = plan ? goalOf(declared) : `(the model's words, not the user's) ${goalOf(declared)}`;
+        const task = options.task ?? words;
         const approvePlan = plan === undefined;
         const onEvent = (event: Parameters<typeof describeEvent>[0]): void => {
           const line = describeEvent(event);
@@ -97,13 +105,22 @@ class Locks {
   }
 
   next(): PlanLock {
-    const lock = (this.#isShared ? this.#made[0] : undefined) ?? this.#make();
-    if (!this.#made.includes(lock)) this.#made.push(lock);
+    const [first] = this.#made;
+    const lock = (this.#isShared ? first : undefined) ?? this.#make();
+    this.#made.add(lock);
     return lock;
   }
 
+  /** What a client has declared is over when it has gone. Trouble comes up again when all are closed. */
+  async drop(lock: PlanLock): Promise<void> {
+    await lock.close().then(
+      () => this.#made.delete(lock),
+      () => undefined,
+    );
+  }
+
   async close(): Promise<void> {
-    const results = await Promise.allSettled(this.#made.map((lock) => lock.close()));
+    const results = await Promise.allSettled([...this.#made].map((lock) => lock.close()));
     for (const result of results) if (result.status === "rejected") throw result.reason;
   }
 }

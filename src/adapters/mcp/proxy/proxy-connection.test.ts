@@ -3,6 +3,7 @@ import { z } from "zod";
 import { aPlan, aPolicy } from "../../../../test/builders.ts";
 import { aProxy, aServedTool, listNames, type ProxySetup, type Served, serve, textOf } from "../../../../test/mcp.ts";
 import { allow, hold, listEntries, planOf, ScriptedGate, untilAborted } from "../../../../test/sessions.ts";
+import { IntentlockError } from "../../../core/index.ts";
 import { LocalGate, MemoryAuditSink } from "../../../gates/index.ts";
 
 const PLAN = aPlan({ args: { to: { eq: "landlord" } } });
@@ -432,7 +433,7 @@ describe("a plan that the model declares", () => {
     const declared = client.ask("tools/call", { name: "declare_plan", arguments: declaration }, "declare");
     await vi.waitFor(() => expect(gate.sign).toHaveBeenCalledWith(expect.objectContaining({ approvePlan: true })));
     expect(await call()).toContain("(not_in_plan)");
-    expect(await call(declaration, { tool: "declare_plan" })).toContain("Another plan waits");
+    expect(await call({ ...declaration, goal: "Other" }, { tool: "declare_plan" })).toContain("Another plan waits");
     approval.resolve();
     expect(textOf(await declared)).toBe("The plan is signed. From now on it allows calls of: send_money.");
     expect(await call({ to: "attacker" })).toContain("(not_in_plan)");
@@ -459,5 +460,42 @@ describe("a plan that the model declares", () => {
     );
     expect(await call({ to: "landlord" })).toContain("(not_in_plan)");
     expect(await call({ to: "plumber" })).toContain("ran with");
+  });
+
+  test("that a person approves when the client has stopped waiting counts, and the model hears of it when it asks again", async () => {
+    const approval = Promise.withResolvers<void>();
+    const inner = new LocalGate({ policy: aPolicy() });
+    const sign = inner.sign.bind(inner);
+    const signing = vi.spyOn(inner, "sign").mockImplementation(async (request) => {
+      await approval.promise;
+      return await sign(request);
+    });
+    const { client, call } = await aProxy({ session: { gate: inner } });
+    const first = client.ask("tools/call", { name: "declare_plan", arguments: declaration }, "first");
+    await vi.waitFor(() => expect(signing).toHaveBeenCalled());
+    await client.tell("notifications/cancelled", { requestId: "first" });
+    approval.resolve();
+    await vi.waitFor(async () => expect(await call()).toContain("ran with"));
+    const reordered = { steps: declaration.steps, goal: declaration.goal };
+    expect(await call(reordered, { tool: "declare_plan" })).toContain("The plan is signed");
+    expect(signing).toHaveBeenCalledTimes(1);
+    // Heard once, it is another wish.
+    expect(await call(reordered, { tool: "declare_plan" })).toContain("The plan is signed");
+    expect(signing).toHaveBeenCalledTimes(2);
+    expect(client.received.filter((message) => "id" in message && message.id === "first")).toEqual([]);
+    void first;
+  });
+
+  test("that is rejected again and again is not asked about for ever", async () => {
+    const gate = new LocalGate({ policy: aPolicy() });
+    const signing = vi.spyOn(gate, "sign").mockRejectedValue(new IntentlockError("ERR_PLAN_REJECTED", "no"));
+    const { call } = await aProxy({ session: { gate } });
+    const answers: string[] = [];
+    for (let goal = 0; goal < 7; goal++) {
+      answers.push(await call({ ...declaration, goal: `${goal}` }, { tool: "declare_plan" }));
+    }
+    expect(answers.slice(0, 5)).toEqual(Array(5).fill("The plan was not signed: no"));
+    expect(answers.slice(5)).toEqual(Array(2).fill(expect.stringContaining("Too many plans in a row")));
+    expect(signing).toHaveBeenCalledTimes(5);
   });
 });

@@ -86,7 +86,7 @@ export class ServerTools {
 
   #leaveOut(name: string, fault: string): void {
     const line = `${JSON.stringify(name.slice(0, 100))} is left out: ${fault}`;
-    if (this.#leftOut.has(line)) return;
+    if (this.#leftOut.has(line) || this.#leftOut.size >= MAX_TOOLS) return;
     this.#leftOut.add(line);
     this.#options.leaveOut(line);
   }
