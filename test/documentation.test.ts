@@ -74,10 +74,10 @@ test("a snippet that does not compile is found", { timeout: 120_000 }, () => {
   expect(findProblems([wrong])).toEqual([expect.stringContaining("wrong, line 2: Argument of type 'number'")]);
 });
 
-test.each(pages)("the links of %s lead somewhere", (page) => {
-  const links = [...readFileSync(join(root, page), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(
-    ([, link = ""]) => link,
-  );
+test.each(pages)("the links and pictures of %s lead somewhere", (page) => {
+  const text = readFileSync(join(root, page), "utf8");
+  const found = text.matchAll(/\]\((?!https?:|#)([^)#]+)|<(?:img|source)[^>]* src(?:set)?="(?!https?:)([^"]+)"/g);
+  const links = [...found].map(([, link, picture]) => link ?? picture ?? "");
   const missing = links.filter(
     (link) => globSync(relative(root, join(root, dirname(page), link)) || ".", { cwd: root }).length === 0,
   );

@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import { entries } from "../entries.ts";
@@ -44,6 +46,18 @@ describe("the package's entries", () => {
     const core = await import("intentlock/core");
     const gates = await import("intentlock/gates");
     expect([root.IntentlockError, root.LocalGate]).toEqual([core.IntentlockError, gates.LocalGate]);
+  });
+});
+
+describe("what is published", () => {
+  test("has the documentation without its pictures, which would be most of it", async () => {
+    const argv = ["pack", "--dry-run", "--json", "--ignore-scripts"];
+    const { stdout } = await promisify(execFile)("npm", argv, { cwd: new URL("..", import.meta.url) });
+    const [packed] = JSON.parse(stdout) as { readonly files: readonly { readonly path: string }[] }[];
+    const files = packed?.files.map(({ path }) => path) ?? [];
+    expect(files).toEqual(expect.arrayContaining(["README.md", "LICENSE", "CHANGELOG.md", "docs/inbox.md"]));
+    expect(files.filter((path) => /\.(png|jpe?g|gif|webp|mp4)$/i.test(path))).toEqual([]);
+    expect(files.filter((path) => /^(src|test|bench)\/|\.test\./.test(path))).toEqual([]);
   });
 });
 
