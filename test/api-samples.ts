@@ -278,7 +278,7 @@ export const samples: { readonly [Name in keyof typeof endpoints]: Sample } = {
     answers: { 200: [{ ...inHistory, entry: { ...entry, event: decisionRecord } }] },
   },
   getStory: {
-    query: { limit: "10", after: "1" },
+    query: { from: "5", limit: "10", after: "1" },
     answers: {
       200: [
         {

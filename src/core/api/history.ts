@@ -12,7 +12,6 @@ import { type PlanAnswer, planAnswerFields } from "./plans.ts";
 import {
   type ListQuery,
   listQuery,
-  listQuerySchema,
   momentSchema,
   personSchema,
   queryMoment,
@@ -74,6 +73,11 @@ export interface DecisionsAnswer {
 export interface ExportedDecision
   extends Pick<DecisionItem, "planId" | "seq" | "agentId" | "agentName" | "user" | "receivedAt" | "verdictCheck"> {
   readonly entry: AuditEntry;
+}
+
+export interface StoryQuery extends ListQuery {
+  /** The number of the first entry that is wanted; 0 unless told. Not with `after`, which goes on from where it is. */
+  readonly from?: number;
 }
 
 /** What happened under a plan, without the tokens: what it says of them is read from them. */
@@ -235,6 +239,11 @@ export const storyEventSchema: z.ZodType<StoryEvent> = z.union([
   z.object({ type: z.literal("closed") }),
 ]);
 
+export const storyQuerySchema: z.ZodType<StoryQuery> = closedObject({
+  from: queryNumber(0, Number.MAX_SAFE_INTEGER).exactOptional(),
+  ...listQuery,
+});
+
 export const storyAnswerSchema: z.ZodType<StoryAnswer> = z.object({
   plan: z.object({ ...planAnswerFields, agentName: z.string(), flagged: z.unknown().exactOptional() }),
   entries: z.array(
@@ -291,7 +300,7 @@ export const flaggedPlanSchema: z.ZodType<FlaggedPlan> = z.object({
 export const historyEndpoints: {
   readonly listDecisions: Endpoint<undefined, DecisionsAnswer, DecisionsQuery>;
   readonly exportDecisions: StreamEndpoint<ExportedDecision, DecisionFilter>;
-  readonly getStory: Endpoint<undefined, StoryAnswer, ListQuery>;
+  readonly getStory: Endpoint<undefined, StoryAnswer, StoryQuery>;
   readonly getOverview: Endpoint<undefined, OverviewAnswer, OverviewQuery>;
   readonly listFlaggedPlans: Endpoint<undefined, FlaggedPlansAnswer, FlaggedPlansQuery>;
 } = {
@@ -317,7 +326,7 @@ export const historyEndpoints: {
     path: "/v1/plans/{planId}/story",
     summary: "A plan with all that happened under it; also for those who may see one of its holds",
     auth: ["person"],
-    query: listQuerySchema,
+    query: storyQuerySchema,
     answers: { 200: storyAnswerSchema },
   },
   getOverview: {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { ALICE, aJwt, anApproval, aPlan, NOW } from "../../../test/builders.ts";
 import { addHold, addPeople, addPerson, CAROL, createContext, type TestContext } from "../../../test/people.ts";
 import { aDecision, addPlan, aHold, appendEvents, NOW_MS, type PlanInStore } from "../../../test/store-builders.ts";
-import { type ListQuery, readMessage, storyAnswerSchema } from "../../core/api/index.ts";
+import { readMessage, type StoryQuery, storyAnswerSchema } from "../../core/api/index.ts";
 import type { AuditEvent, DecisionRecord } from "../../core/index.ts";
 import { describeStory } from "./describe-story.ts";
 
@@ -16,7 +16,7 @@ beforeEach(async () => {
   return () => context.store.close();
 });
 
-async function tell(planId: string, query: ListQuery = {}, email = ROOT) {
+async function tell(planId: string, query: StoryQuery = {}, email = ROOT) {
   return await describeStory(context, (await context.store.people.get(email))!, { planId, ...query });
 }
 
@@ -107,11 +107,13 @@ describe("the story of a plan", () => {
 
 describe("a long story", () => {
   /** Every part of it. */
-  async function tellAll(planId: string, query: ListQuery = {}) {
+  async function tellAll(planId: string, query: StoryQuery = {}) {
     const parts = [];
     let after: string | undefined;
     do {
-      const part = await tell(planId, { ...query, ...(after !== undefined && { after }) });
+      const { from, ...rest } = query;
+      const place = after === undefined ? from !== undefined && { from } : { after };
+      const part = await tell(planId, { ...rest, ...place });
       parts.push(part);
       after = part.next;
     } while (after !== undefined);
@@ -130,6 +132,23 @@ describe("a long story", () => {
     const seqs = parts.flatMap(({ entries }) => entries.map(({ seq }) => seq));
     expect(seqs).toEqual(Array.from({ length: 451 }, (_, seq) => seq));
     expect((await tell(plan.id, { limit: 3 })).entries).toHaveLength(3);
+  });
+
+  test("begins with the entry that is asked for, and has all of the holds", async () => {
+    const plan = await addPlan(context.store);
+    const decisions = Array.from({ length: 9 }, () => decided(plan));
+    await appendEvents(context.store, plan, decisions);
+    const { hold } = await context.store.holds.open(aHold(plan, { decisionSeq: 1 }), { maxHolds: 9 });
+    const parts = await tellAll(plan.id, { from: 3, limit: 4 });
+    expect(parts.map(({ entries }) => entries.map(({ seq }) => seq))).toEqual([
+      [3, 4, 5, 6],
+      [7, 8, 9],
+    ]);
+    expect(parts.map(({ holds }) => holds.map(({ holdId }) => holdId))).toEqual([[hold!.id], []]);
+    const { entries, next } = await tell(plan.id, { from: 10 });
+    expect([entries, next]).toEqual([[], undefined]);
+    expect((await tell(plan.id, { from: Number.MAX_SAFE_INTEGER })).entries).toEqual([]);
+    await expect(tell(plan.id, { from: 3, after: "4.0" })).rejects.toMatchObject({ code: "invalid_request" });
   });
 
   test("comes in parts that can be carried: of long entries there are fewer, and of holds too", async () => {

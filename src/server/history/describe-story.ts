@@ -1,4 +1,4 @@
-import type { InboxItem, ListQuery, StoryAnswer, StoryEntry, StoryEvent } from "../../core/api/index.ts";
+import type { InboxItem, StoryAnswer, StoryEntry, StoryEvent, StoryQuery } from "../../core/api/index.ts";
 import type { AuditEvent } from "../../core/index.ts";
 import { readTokenPayload } from "../../core/token-payload.ts";
 import { ProblemError, type ServerContext } from "../handler.ts";
@@ -21,15 +21,15 @@ interface StoryPlace {
  * A plan with what happened under it, part by part; with the first its holds, and with the next ones those that were too
  * long for it. Whoever may not see it is told what they would be told of none.
  *
- * @throws ProblemError `not_found`; `invalid_request` for an `after` that is none
+ * @throws ProblemError `not_found`; `invalid_request` for an `after` that is none, or is given beside `from`
  */
 export async function describeStory(
   context: Pick<ServerContext, "store" | "clock">,
   person: Person,
-  { planId, limit = PAGE, after }: ListQuery & { readonly planId: string },
+  { planId, limit = PAGE, ...asked }: StoryQuery & { readonly planId: string },
 ): Promise<StoryAnswer> {
   const { store, clock } = context;
-  const place = after === undefined ? { seq: 0, holds: 0 } : readCursor(after);
+  const place = readPlace(asked);
   const plan = await store.plans.get(planId);
   if (!plan || !(await maySeeStory(context, person, plan))) throw new ProblemError("not_found");
   const agent = await store.agents.get(plan.agentId);
@@ -114,6 +114,12 @@ function describeToken(token: string): { readonly jti: string; readonly expiresA
 
 function writeCursor({ seq, holds }: StoryPlace): string {
   return `${seq}.${holds}`;
+}
+
+function readPlace({ after, from }: Pick<StoryQuery, "after" | "from">): StoryPlace {
+  if (after === undefined) return { seq: from ?? 0, holds: 0 };
+  if (from === undefined) return readCursor(after);
+  throw new ProblemError("invalid_request", { issues: [{ path: "from", message: "not given beside after" }] });
 }
 
 function readCursor(text: string): StoryPlace {
