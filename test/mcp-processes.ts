@@ -52,10 +52,17 @@ export interface Connected {
   call(name: string, args: Record<string, unknown>): Promise<string>;
 }
 
+/** What the memory server remembers stays in the desk's folder. */
+export function environmentOf({ folder }: Desk): Record<string, string> {
+  const kept = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return { ...Object.fromEntries(kept), MEMORY_FILE_PATH: join(folder, "memory.jsonl") };
+}
+
 /** The official client, before `intentlock mcp` with these arguments. */
 export async function throughProxy(desk: Desk, argv: readonly string[]): Promise<Connected> {
   const args = [CLI, "mcp", ...argv];
-  const transport = new StdioClientTransport({ command: process.execPath, args, cwd: desk.folder, stderr: "pipe" });
+  const [cwd, env] = [desk.folder, environmentOf(desk)];
+  const transport = new StdioClientTransport({ command: process.execPath, args, cwd, env, stderr: "pipe" });
   let log = "";
   transport.stderr?.on("data", (chunk: Buffer) => (log += chunk.toString()));
   const client = new Client({ name: "desktop", version: "1" }, { capabilities: { sampling: {} } });

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { aPlan, aPolicy } from "../../../../test/builders.ts";
 import { aProxy, aServedTool, listNames, type ProxySetup, type Served, serve, textOf } from "../../../../test/mcp.ts";
@@ -86,6 +86,25 @@ describe("a call", () => {
     answer.resolve({ status: "approved", approval: "token", approvedBy: "bob@acme.dev" });
     expect(textOf(await held)).toContain("ran with");
     expect(runs).toHaveLength(2);
+  });
+
+  test("that waits for a person tells of it where the client wants to hear, until it is decided", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const answer = Promise.withResolvers<object>();
+    const gate = new ScriptedGate({ check: [hold, allow], awaitHold: () => answer.promise });
+    const { client } = await aProxy({ plan: aPlan(), session: { gate } });
+    const params = { name: "send_money", arguments: {}, _meta: { progressToken: "p" } };
+    const held = client.ask("tools/call", params, "held");
+    await vi.waitFor(() => expect(gate.waits).toHaveLength(1));
+    vi.advanceTimersByTime(30_000);
+    answer.resolve({ status: "approved", approval: "token", approvedBy: "bob@acme.dev" });
+    await held;
+    vi.advanceTimersByTime(30_000);
+    const told = client.received.filter(
+      (message) => "method" in message && message.method === "notifications/progress",
+    );
+    expect(told.map((message) => "params" in message && message.params?.["progress"])).toEqual([1e-6, 2e-6, 3e-6]);
   });
 
   test("that is cancelled while it waits for a person never runs, and is not answered", async () => {

@@ -2,7 +2,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { DECLARE_PLAN } from "../../../core/index.ts";
 import { describeThrown } from "../../../session/describe-thrown.ts";
 import type { JsonRpcId } from "../tool-verdict.ts";
-import { type CallDenial, forwardCall } from "./forward-call.ts";
+import { type CallDenial, type ForwardOptions, forwardCall } from "./forward-call.ts";
 import { type Members, NoReply, Peer, type PeerRequest, type Reply } from "./peer.ts";
 import { declarePlanTool, type PlanLock } from "./plan-lock.ts";
 import { ServerTools, type ToolList } from "./server-tools.ts";
@@ -25,6 +25,9 @@ export interface ProxyOptions {
 
 /** The versions of the protocol whose messages are known here. */
 const VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/** How often a client hears that a call waits. */
+const WAIT_MS = 10_000;
 
 /** One client, its server, and the lock between them. */
 export class ProxyConnection {
@@ -165,33 +168,57 @@ export class ProxyConnection {
   }
 
   async #call(request: PeerRequest): Promise<Reply> {
-    const { lock, denyAs = "result", callIdPrefix = "" } = this.#options;
     const { id, params } = request;
-    const signal = AbortSignal.any([request.signal, this.#over.signal]);
-    if (lock.isDeclared && params?.["name"] === DECLARE_PLAN) {
-      const { text, isError } = await lock.declare(params["arguments"], await this.#tools.current(), signal);
-      return { result: { content: [{ type: "text", text }], isError } };
-    }
     const meta = params?.["_meta"] as Members | null | undefined;
     const progressToken = meta?.["progressToken"];
+    const decided = progressToken === undefined ? () => undefined : this.#tellOfWait(progressToken, id);
     if (progressToken !== undefined) this.#progress.set(progressToken, id);
+    const signal = AbortSignal.any([request.signal, this.#over.signal]);
     try {
-      return await forwardCall(
-        { ...request, signal },
-        {
-          signed: lock.signed,
-          now: await this.#tools.current().catch(() => new Map()),
-          callId: `${callIdPrefix}${id}`,
-          denyAs,
-          forward: async (call) => {
-            const sent = progressToken === undefined ? call : { ...call, _meta: { progressToken } };
-            return await this.#server.ask("tools/call", sent, { signal: request.signal });
-          },
-        },
-      );
+      if (this.#options.lock.isDeclared && params?.["name"] === DECLARE_PLAN)
+        return await this.#declare(params, signal);
+      return await this.#forward({ ...request, signal }, async (call) => {
+        decided();
+        const sent = progressToken === undefined ? call : { ...call, _meta: { progressToken } };
+        return await this.#server.ask("tools/call", sent, { signal: request.signal });
+      });
     } finally {
+      decided();
       if (this.#progress.get(progressToken) === id) this.#progress.delete(progressToken);
     }
+  }
+
+  async #declare(params: Members, signal: AbortSignal): Promise<Reply> {
+    const tools = await this.#tools.current();
+    const { text, isError } = await this.#options.lock.declare(params["arguments"], tools, signal);
+    return { result: { content: [{ type: "text", text }], isError } };
+  }
+
+  async #forward(request: PeerRequest, forward: ForwardOptions["forward"]): Promise<Reply> {
+    const { lock, denyAs = "result", callIdPrefix = "" } = this.#options;
+    const now = await this.#tools.current().catch(() => new Map());
+    return await forwardCall(request, {
+      signed: lock.signed,
+      now,
+      callId: `${callIdPrefix}${request.id}`,
+      denyAs,
+      forward,
+    });
+  }
+
+  /**
+   * Tells the client that a call waits, as for a person: it may be one that is patient as long as it hears something.
+   *
+   * @returns ends it
+   */
+  #tellOfWait(progressToken: unknown, about: JsonRpcId): () => void {
+    let times = 0;
+    const timer = setInterval(() => {
+      // Progress has to grow, and what the server will tell of its own begins with more than this.
+      const progress = ++times / 1_000_000;
+      this.#client.tell("notifications/progress", { progressToken, progress, message: "Waits to be decided" }, about);
+    }, WAIT_MS);
+    return () => clearInterval(timer);
   }
 
   #log(line: string): void {
