@@ -3,11 +3,11 @@ import type { PublicKey } from "../../core/index.ts";
 import { publicKeySchema } from "../../core/signing-key.ts";
 import { CliError, usageError } from "../exit-codes.ts";
 import type { CliIo } from "../io.ts";
+import { parsePrivateUrl } from "../parse-private-url.ts";
 import { readTextFile } from "../read-text.ts";
 
 const MAX_BYTES = 1_048_576;
 const TIMEOUT_MS = 10_000;
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * The public keys at a URL or in a file: a key set (RFC 7517), or one key.
@@ -31,8 +31,8 @@ export async function loadKeySet(place: string, io: CliIo): Promise<readonly Pub
 }
 
 async function fetchText(place: string, { signal }: CliIo): Promise<string> {
-  const url = URL.canParse(place) ? new URL(place) : undefined;
-  if (url?.protocol !== "https:" && !(url?.protocol === "http:" && LOOPBACK.test(url.hostname))) {
+  const url = parsePrivateUrl(place);
+  if (!url) {
     throw usageError("--jwks: expected a file, or a URL that begins with https:// (http:// on this machine only)");
   }
   try {

@@ -2,6 +2,7 @@ import type { Passing } from "../../adapters/mcp/proxy/what-passes.ts";
 import { usageError } from "../exit-codes.ts";
 import { type CliIo, readEnv } from "../io.ts";
 import { printable } from "../output/printable.ts";
+import { parsePrivateUrl } from "../parse-private-url.ts";
 
 /** The options of `mcp`, as they are on the command line. */
 export interface McpOptions {
@@ -125,10 +126,8 @@ function environmentFor({ env }: CliIo, apiKeyEnv: string): Record<string, strin
   );
 }
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-
 function readServerUrl(text: string): URL {
-  const url = URL.parse(text);
-  if (url && (url.protocol === "https:" || (url.protocol === "http:" && LOOPBACK.test(url.hostname)))) return url;
+  const url = parsePrivateUrl(text);
+  if (url) return url;
   throw usageError("--server: expected an https: URL, or an http: URL on this machine, like http://127.0.0.1:3000/mcp");
 }

@@ -1,16 +1,13 @@
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { loadMcpSdk, type McpSdk, type Transport } from "../../adapters/mcp/proxy/load-mcp-sdk.ts";
-import { goalOf, PlanLock } from "../../adapters/mcp/proxy/plan-lock.ts";
 import { ProxyConnection } from "../../adapters/mcp/proxy/proxy-connection.ts";
-import { IntentlockError, type Plan } from "../../core/index.ts";
-import type { Gate } from "../../gates/index.ts";
-import { startSession } from "../../session/index.ts";
+import { IntentlockError } from "../../core/index.ts";
 import { CliError } from "../exit-codes.ts";
 import type { CliIo } from "../io.ts";
 import { printable } from "../output/printable.ts";
-import { describeEvent } from "./describe-event.ts";
 import { listen } from "./listen.ts";
+import { Locks } from "./locks.ts";
 import { openGate } from "./open-gate.ts";
 import type { McpOptions, ProxySettings, ServerSettings } from "./proxy-settings.ts";
 import { readPlanFile } from "./read-plan-file.ts";
@@ -33,7 +30,7 @@ export async function runProxy(run: ProxyRun): Promise<void> {
   const plan = settings.planFile === undefined ? undefined : await readPlanFile(settings.planFile, io);
   const sdk = await loadMcpSdk();
   const gate = await openGate(settings.gate, { io, waitMs });
-  const locks = new Locks(run, { gate, plan, waitMs, log });
+  const locks = new Locks({ gate, plan, waitMs, log, user: settings.user, task: options.task });
   const connect = (client: Transport, callIdPrefix = ""): ProxyConnection => {
     const lock = locks.next();
     const server = openServer(settings.server, sdk, io);
@@ -47,7 +44,7 @@ export async function runProxy(run: ProxyRun): Promise<void> {
       log,
       ...(allow && { allow }),
     });
-    if (lock.isDeclared) void connection.ended.then(() => locks.drop(lock));
+    void connection.ended.then(() => locks.drop(lock));
     return connection;
   };
   try {
@@ -65,63 +62,6 @@ export async function runProxy(run: ProxyRun): Promise<void> {
     } finally {
       await gate.close();
     }
-  }
-}
-
-/** The locks of a proxy's clients: all under one plan that was given, or each under what its own model declares. */
-class Locks {
-  readonly #make: () => PlanLock;
-  readonly #made = new Set<PlanLock>();
-  readonly #isShared: boolean;
-
-  constructor(
-    { options, settings }: ProxyRun,
-    { gate, plan, waitMs, log }: { gate: Gate; plan: Plan | undefined; waitMs: number; log: (line: string) => void },
-  ) {
-    this.#isShared = plan !== undefined;
-    this.#make = () =>
-      new PlanLock(async (declared, tools, signal) => {
-        const { user } = settings;
-        // Whoever looks at a plan sees the task as what the user has said.
-        const words = plan ? goalOf(declared) : `(the model's words, not the user's) ${goalOf(declared)}`;
-        const task = options.task ?? words;
-        const approvePlan = plan === undefined;
-        const onEvent = (event: Parameters<typeof describeEvent>[0]): void => {
-          const line = describeEvent(event);
-          if (line !== undefined) log(line);
-        };
-        return await startSession({
-          gate,
-          user,
-          task,
-          tools,
-          plan: declared,
-          approvePlan,
-          signal,
-          onEvent,
-          holdTimeoutMs: waitMs,
-        });
-      }, plan);
-  }
-
-  next(): PlanLock {
-    const [first] = this.#made;
-    const lock = (this.#isShared ? first : undefined) ?? this.#make();
-    this.#made.add(lock);
-    return lock;
-  }
-
-  /** What a client has declared is over when it has gone. Trouble comes up again when all are closed. */
-  async drop(lock: PlanLock): Promise<void> {
-    await lock.close().then(
-      () => this.#made.delete(lock),
-      () => undefined,
-    );
-  }
-
-  async close(): Promise<void> {
-    const results = await Promise.allSettled([...this.#made].map((lock) => lock.close()));
-    for (const result of results) if (result.status === "rejected") throw result.reason;
   }
 }
 

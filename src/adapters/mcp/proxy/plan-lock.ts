@@ -62,7 +62,13 @@ export class PlanLock {
   async begin(tools: ToolList): Promise<void> {
     if (!this.#plan) return;
     this.#signing ??= this.#sign(this.#plan, tools);
-    this.#signed = await this.#signing;
+    try {
+      this.#signed = await this.#signing;
+    } catch (error) {
+      // Whoever connects next tries again.
+      this.#signing = undefined;
+      throw error;
+    }
   }
 
   /**
