@@ -1,9 +1,6 @@
-import type { JsonObject } from "../../core/index.ts";
+import type { JsonObject, OutcomeStatus } from "../../core/index.ts";
 import type { AdmittedCall } from "../../session/index.ts";
 import type { AllowedToolVerdict, ToolVerdict } from "./tool-verdict.ts";
-
-/** What becomes of a claimed call. `aborted` gives back what it took; nothing else does. */
-export type ToolCallEnd = "ok" | "failed" | "unknown" | "aborted";
 
 /** A call that its holder, and nobody else, may run now. */
 export interface ClaimedToolCall {
@@ -11,8 +8,11 @@ export interface ClaimedToolCall {
   readonly tool: string;
   /** What was checked, frozen: send this on, and not the payload. */
   readonly args: JsonObject;
-  /** Says what became of it; the first word counts. Never rejects: trouble is told to the session's listener. */
-  settle(end: ToolCallEnd): Promise<void>;
+  /**
+   * Says what became of it; the first word counts. `aborted` gives back what it took, and nothing else does. Never rejects:
+   * trouble is told to the session's listener.
+   */
+  settle(status: OutcomeStatus): Promise<void>;
 }
 
 /** A verdict's own identity: call ids are not unique, and a copy of a verdict claims nothing. */
@@ -35,7 +35,7 @@ export async function claimToolCall(verdict: ToolVerdict): Promise<ClaimedToolCa
   const call = admitted.get(verdict);
   if (!call || !(await call.claim())) return undefined;
   const { callId, decision, args } = call;
-  return Object.freeze({ callId, tool: decision.tool, args, settle: (end: ToolCallEnd) => call.settle(end) });
+  return Object.freeze({ callId, tool: decision.tool, args, settle: (status: OutcomeStatus) => call.settle(status) });
 }
 
 /** Gives back what an allowed call took that nobody has claimed, and nobody will. */

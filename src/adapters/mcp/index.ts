@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { type ClaimedToolCall, claimToolCall, releaseToolCall, type ToolCallEnd } from "./claim-tool-call.ts";
+export { type ClaimedToolCall, claimToolCall, releaseToolCall } from "./claim-tool-call.ts";
 export { describeTools, type McpTool } from "./describe-tools.ts";
 export { type InterceptOptions, interceptToolCall } from "./intercept-tool-call.ts";
 export {

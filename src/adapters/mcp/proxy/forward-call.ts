@@ -1,7 +1,8 @@
+import type { OutcomeStatus } from "../../../core/index.ts";
 import { freezeJson } from "../../../core/json.ts";
 import { blockDecision } from "../../../core/verdict.ts";
 import { describeThrown } from "../../../session/describe-thrown.ts";
-import { claimToolCall, type ToolCallEnd } from "../claim-tool-call.ts";
+import { claimToolCall } from "../claim-tool-call.ts";
 import { interceptRequest } from "../intercept-tool-call.ts";
 import { type BadRequest, readRequest, type ToolCallRequest } from "../parse-request.ts";
 import { blockedVerdict, isAllowed, type ToolVerdict } from "../tool-verdict.ts";
@@ -29,7 +30,7 @@ export async function forwardCall(request: PeerRequest, options: ForwardOptions)
   if (!isAllowed(verdict)) return denied(verdict, options.denyAs);
   const call = await claimToolCall(verdict);
   if (!call) return failed("The run was over before the call started");
-  let end: ToolCallEnd = "unknown";
+  let end: OutcomeStatus = "unknown";
   try {
     const reply = await options.forward({ name: call.tool, arguments: call.args });
     end = "error" in reply || reply.result["isError"] === true ? "failed" : "ok";

@@ -394,6 +394,19 @@ describe("the connection", () => {
     expect(await client.ask("initialize", {})).toMatchObject({ error: { code: -32_600 } });
   });
 
+  test("with a server that does not know of tools has none", async () => {
+    const served = await serve();
+    vi.spyOn(served.server as never as { _oninitialize: () => unknown }, "_oninitialize").mockImplementation(() => ({
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      serverInfo: { name: "x", version: "1" },
+    }));
+    const { client, call } = await aProxy({ served, plan: { goal: "Nothing", steps: [] } });
+    expect(await listNames(client)).toEqual([]);
+    expect(await call()).toContain("(unknown_tool)");
+    expect(served.runs).toEqual([]);
+  });
+
   test("is not opened if the plan cannot be signed: it says why", async () => {
     const { initialized, connection } = await aProxy({ plan: planOf({ tool: "delete_all" }) });
     expect(initialized).toMatchObject({ error: { message: expect.stringContaining("Intentlock did not start") } });

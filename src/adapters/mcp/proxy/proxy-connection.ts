@@ -5,7 +5,7 @@ import type { JsonRpcId } from "../tool-verdict.ts";
 import { type CallDenial, type ForwardOptions, forwardCall } from "./forward-call.ts";
 import { type Members, NoReply, Peer, type PeerRequest, type Reply } from "./peer.ts";
 import { declarePlanTool, type PlanLock } from "./plan-lock.ts";
-import { ServerTools, type ToolList } from "./server-tools.ts";
+import { ServerTools } from "./server-tools.ts";
 import { type Passing, WhatPasses } from "./what-passes.ts";
 
 export interface ProxyOptions {
@@ -26,6 +26,9 @@ export interface ProxyOptions {
 /** The versions of the protocol whose messages are known here. */
 const VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
+/** What a server lists that does not know of tools. */
+const NO_TOOLS: Reply = { result: { tools: [] } };
+
 /** How often a client hears that a call waits. */
 const WAIT_MS = 10_000;
 
@@ -42,6 +45,7 @@ export class ProxyConnection {
   readonly #ended = Promise.withResolvers<Error | undefined>();
   #handshake: Promise<Reply> | undefined;
   #isReady = false;
+  #hasTools = false;
   /** Why it is over: what came first. */
   #reason: { readonly error: Error | undefined } | undefined;
 
@@ -62,7 +66,7 @@ export class ProxyConnection {
       trouble: trouble("server"),
     });
     this.#tools = new ServerTools({
-      ask: (method, params) => this.#server.ask(method, params),
+      ask: async (method, params) => (this.#hasTools ? await this.#server.ask(method, params) : NO_TOOLS),
       leaveOut: (line) => this.#log(`tool ${line}`),
     });
   }
@@ -143,8 +147,8 @@ export class ProxyConnection {
       this.#server.setProtocolVersion(protocolVersion);
       this.#server.tell("notifications/initialized", undefined);
       const given = this.#passes.capabilities("server", offered);
-      const tools: ToolList = given["tools"] ? await this.#tools.refresh() : new Map();
-      await lock.begin(tools);
+      this.#hasTools = given["tools"] !== undefined;
+      await lock.begin(await this.#tools.refresh());
       this.#isReady = true;
       const told = this.#passes.has("instructions") && instructions !== undefined ? { instructions } : {};
       const known = { ...given, tools: { listChanged: true } };
