@@ -156,6 +156,10 @@ export const samples: { readonly [Name in keyof typeof endpoints]: Sample } = {
       ],
     },
   },
+  reserveBudget: {
+    body: { total: { calls: 10, payoutMicros: 5 } },
+    answers: { 200: [{ reserved: { calls: 10, payoutMicros: 0 } }] },
+  },
   check: {
     body: {
       planId: PLAN_ID,

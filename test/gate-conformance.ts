@@ -65,12 +65,12 @@ export function aGateCall(over: Partial<GateCall> = {}): GateCall {
 /**
  * What every gate has to do, however it does it.
  *
- * @param options.principal it counts what a person takes over all their plans
+ * @param options.principal it takes what a person has left over all their plans as a whole, or in portions of the server's
  */
 export function describeGate(
   name: string,
   makeGate: (setup: GateSetup) => Promise<GateUnderTest>,
-  { principal = true }: { readonly principal?: boolean } = {},
+  { principal = "whole" }: { readonly principal?: "whole" | "portions" } = {},
 ): void {
   async function start(over: Partial<GateSetup> = {}, request: Partial<SignRequest> = {}) {
     const clock = new TestClock();
@@ -356,7 +356,7 @@ export function describeGate(
       const ofPerson = { calls: 5, payoutMicros: 70_000_000, windowSeconds: 3600 };
       const budget: Budget = {
         session: { calls: 3, payoutMicros: 50_000_000 },
-        ...(principal && { principal: ofPerson }),
+        principal: ofPerson,
         payouts: [{ tool: "send_money", arg: "amount", microsPerUnit: 1_000_000 }],
       };
       const pay = (amount: unknown) => aGateCall({ args: { to: "landlord", amount } });
@@ -367,7 +367,7 @@ export function describeGate(
           payoutMicros: 20_000_000,
           budgetRemaining: {
             session: { calls: 2, payoutMicros: 30_000_000 },
-            ...(principal && { principal: { calls: 4, payoutMicros: 50_000_000 } }),
+            ...(principal === "whole" && { principal: { calls: 4, payoutMicros: 50_000_000 } }),
           },
         });
         expect(summarize(await gate.check(plan, pay(31)))).toBe("block:budget_exhausted");
@@ -376,16 +376,7 @@ export function describeGate(
         await gate.close();
       });
 
-      test.runIf(!principal)("of a person, which it does not count, allow nothing", async () => {
-        const allowed = start({ budget: { ...budget, principal: ofPerson } }).then(async ({ gate, plan }) => {
-          const { verdict } = await gate.check(plan, pay(1));
-          await gate.close();
-          return verdict;
-        });
-        expect(await allowed.catch(({ code }) => code)).toMatch(/^(?:block|ERR_INVALID_OPTIONS)$/);
-      });
-
-      test.runIf(principal)(
+      test.runIf(principal === "whole")(
         "of a person hold over all their plans, while a call is in the window, and are no one else's",
         async () => {
           const { gate, plan, clock } = await start({ budget });
@@ -421,7 +412,7 @@ export function describeGate(
         const second = await gate.sign(aSignRequest());
         const calls = Array.from({ length: 40 }, (_, index) => gate.check(index % 2 ? plan : second, pay(1)));
         // Three for each plan, and five for the person.
-        expect(count((await Promise.all(calls)).map(summarize), "allow")).toBe(principal ? 5 : 6);
+        expect(count((await Promise.all(calls)).map(summarize), "allow")).toBe(5);
         await gate.close();
       });
 

@@ -121,15 +121,32 @@ export function addCall({ calls, payoutMicros }: Spent, payout: number): Spent {
   return { calls: calls + 1, payoutMicros: payoutMicros + payout };
 }
 
-/** One call less. @throws RangeError if less was taken than is given back: nothing is made up for what was never paid */
-export function takeBack({ calls, payoutMicros }: Spent, payout: number): Spent {
-  const rest = { calls: calls - 1, payoutMicros: payoutMicros - payout };
+/** One call less. @throws RangeError as {@link subtract} does */
+export function takeBack(spent: Spent, payout: number): Spent {
+  return subtract(spent, { calls: 1, payoutMicros: payout });
+}
+
+/** @throws RangeError if less was taken than is given back: nothing is made up for what was never paid */
+export function subtract({ calls, payoutMicros }: Spent, back: Spent): Spent {
+  const rest = { calls: calls - back.calls, payoutMicros: payoutMicros - back.payoutMicros };
   if (!isSpent(rest)) throw new RangeError("more is given back than was taken");
   return rest;
 }
 
+/**
+ * A person's ledger as a plan sees it that may take what is reserved for it, and has taken some of it: all else counts as
+ * taken.
+ */
+export function countAllButReserved(limit: BudgetLimit, reserved: Spent, spent: Spent): Spent {
+  const count = (what: keyof Spent): number => {
+    const most = limit[what];
+    return most === undefined ? spent[what] : Math.max(0, most - reserved[what] + spent[what]);
+  };
+  return { calls: count("calls"), payoutMicros: count("payoutMicros") };
+}
+
 /** The USD micros that a call pays out: 0 unless the budget names its tool; undefined if the amount cannot be read. */
-function payoutOf(budget: Budget, { tool, args }: { tool: string; args: JsonObject }): number | undefined {
+export function payoutOf(budget: Budget, { tool, args }: { tool: string; args: JsonObject }): number | undefined {
   let total = 0;
   for (const payout of budget.payouts ?? []) {
     if (payout.tool !== tool) continue;

@@ -1,4 +1,4 @@
-import { addCall, type Spent, takeBack } from "./budget.ts";
+import { type Spent, subtract } from "./budget.ts";
 
 /**
  * What a person has taken, in slots of time: a window that slides. A slot is a sixtieth of the window and counts as a whole
@@ -39,30 +39,42 @@ export function sumWindow({ slots }: SlidingWindow, windowSeconds: number, now: 
   return { calls, payoutMicros };
 }
 
-/** Adds a call, and forgets what no window needs any more. @returns the end of its slot too, by which it is taken back */
+/** What is added to a window. */
+export interface WindowDebit {
+  readonly windowSeconds: number;
+  readonly now: number;
+  /** When it counts as taken; now, unless it may be taken later. */
+  readonly at?: number;
+  /** One, unless told otherwise. */
+  readonly calls?: number;
+  readonly payoutMicros: number;
+}
+
+/** Adds to a window, and forgets what none needs any more. @returns the end of its slot too, by which it is taken back */
 export function addToWindow(
   window: SlidingWindow,
-  { windowSeconds, now, payoutMicros }: { windowSeconds: number; now: number; payoutMicros: number },
+  { windowSeconds, now, at = now, calls = 1, payoutMicros }: WindowDebit,
 ): { readonly window: SlidingWindow; readonly slotEnd: number } {
   const isLonger = windowSeconds >= window.keepSeconds || now >= window.keepUntil;
   const keepSeconds = isLonger ? windowSeconds : window.keepSeconds;
-  const keepUntil = isLonger ? now + windowSeconds : window.keepUntil;
+  const keepUntil = isLonger ? at + windowSeconds : window.keepUntil;
   const length = Math.ceil(windowSeconds / SLOTS_IN_WINDOW);
-  const slotEnd = (Math.floor(now / length) + 1) * length;
+  const slotEnd = (Math.floor(at / length) + 1) * length;
   const kept = window.slots.filter(({ end }) => end + keepSeconds > now);
   const known = kept.find(({ end }) => end === slotEnd) ?? { calls: 0, payoutMicros: 0 };
-  const slots = [...kept.filter(({ end }) => end !== slotEnd), { end: slotEnd, ...addCall(known, payoutMicros) }];
+  const slot = { end: slotEnd, calls: known.calls + calls, payoutMicros: known.payoutMicros + payoutMicros };
+  const slots = [...kept.filter(({ end }) => end !== slotEnd), slot];
   return { window: { slots: mergeOldest(slots.sort((a, b) => a.end - b.end)), keepSeconds, keepUntil }, slotEnd };
 }
 
-/** Takes back one call of a slot. One that has left the window was forgotten with all that it took. */
+/** Takes back one call of a slot, or several. A slot that has left the window was forgotten with all that was taken. */
 export function takeFromWindow(
   window: SlidingWindow,
-  { slotEnd, payoutMicros }: { slotEnd: number; payoutMicros: number },
+  { slotEnd, calls = 1, payoutMicros }: { slotEnd: number; calls?: number; payoutMicros: number },
 ): SlidingWindow {
   const slots = window.slots.flatMap((slot) => {
     if (slot.end !== slotEnd) return [slot];
-    const rest = takeBack(slot, payoutMicros);
+    const rest = subtract(slot, { calls, payoutMicros });
     return rest.calls === 0 && rest.payoutMicros === 0 ? [] : [{ end: slotEnd, ...rest }];
   });
   return { ...window, slots };

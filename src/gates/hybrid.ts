@@ -25,6 +25,7 @@ import { GateOutbox } from "./remote/gate-outbox.ts";
 import { HeldCalls } from "./remote/held-calls.ts";
 import { KeySet } from "./remote/key-set.ts";
 import { Leases } from "./remote/leases.ts";
+import { Portions } from "./remote/portions.ts";
 import { ServerClient, type ServerClientOptions } from "./remote/server-client.ts";
 import { ServerClock } from "./remote/server-clock.ts";
 import { toRefusal } from "./remote/server-error.ts";
@@ -71,6 +72,7 @@ export class HybridGate implements Gate {
   readonly #tokens: ServerTokens;
   readonly #held: HeldCalls;
   readonly #leases: Leases;
+  readonly #portions: Portions;
   #closing: Promise<void> | undefined;
 
   /** @throws IntentlockError `ERR_INVALID_OPTIONS` */
@@ -83,6 +85,7 @@ export class HybridGate implements Gate {
     this.#outbox = new GateOutbox(options.outbox);
     this.#held = new HeldCalls(this.#client);
     this.#leases = new Leases(this.#client);
+    this.#portions = new Portions(this.#client);
     this.#plans = new LocalPlans({
       signer: { renew: (plan) => this.#renew(plan), open: (token) => this.#tokens.open(token) },
       sink: this.#outbox,
@@ -90,6 +93,7 @@ export class HybridGate implements Gate {
       ledger: new LocalLedger(undefined),
       clock: () => this.#clock.now(),
       maxAgeSeconds: MAX_AGE_SECONDS,
+      portions: this.#portions,
       claim: async ({ planId }, call) =>
         await claimApproval({ client: this.#client, keys: this.#keys, agent: this.#tokens.agent }, planId, call),
     });
@@ -113,12 +117,6 @@ export class HybridGate implements Gate {
     const issued = await this.#tokens.receive(answer);
     assertSigned(issued, request, key.publicKey);
     const { claims } = issued.opened;
-    if (claims.budget?.principal) {
-      throw new IntentlockError(
-        "ERR_INVALID_OPTIONS",
-        "The agent has a budget per person, which a HybridGate cannot keep to alone: use an HttpGate",
-      );
-    }
     const facts = toFacts(issued);
     const { planId } = facts;
     this.#startUpload();
@@ -223,6 +221,7 @@ export class HybridGate implements Gate {
   #forget(planId: string): void {
     this.#held.forget(planId);
     this.#leases.drop(planId);
+    this.#portions.forget(planId);
   }
 
   async #closeAll(): Promise<void> {

@@ -1,13 +1,17 @@
+import { countAllButReserved } from "../core/budget.ts";
 import { type CallSnapshot, describeDecision, overruleDecision, snapshotCall } from "../core/decided-call.ts";
 import {
   type AllowDecision,
   type Approval,
   type BlockDecision,
+  type Budget,
   check,
   type Decision,
   type Evidence,
   IntentlockError,
+  type Ledger,
   type OpenedToken,
+  type Spent,
 } from "../core/index.ts";
 import { type Block, blockDecision, nameCall } from "../core/verdict.ts";
 import type { GateCall } from "./gate.ts";
@@ -15,7 +19,7 @@ import type { LocalLedger } from "./local-ledger.ts";
 import { nodeSha256 } from "./node-sha256.ts";
 import type { PlanState, Reservation } from "./plan-state.ts";
 
-interface DecideOptions {
+export interface DecideOptions {
   /** The token to decide under. */
   readonly opened: OpenedToken;
   /** Take what the call takes, and record the decision. */
@@ -23,6 +27,8 @@ interface DecideOptions {
   /** Seconds since the epoch. */
   readonly now: number;
   readonly ledger: LocalLedger;
+  /** What a server has reserved for the plan of the person's budget, where a server keeps that. */
+  readonly reserved: Spent | undefined;
   readonly redact: boolean;
   readonly elapsedUs: () => number;
   /** There are people to ask about a held call. */
@@ -39,7 +45,9 @@ export function decideLocally(state: PlanState, given: GateCall, options: Decide
   const call = snapshotCall(given, nodeSha256);
   const email = opened.valid ? opened.claims.sub : "";
   const budget = opened.valid ? opened.claims.budget : undefined;
-  const read = budget && { ledger: ledger.read(state.spent, email, now) };
+  const read = budget && {
+    ledger: readLedger(state.spent, budget, { ledger, email, now, reserved: options.reserved }),
+  };
   const approved = options.approval && { approval: options.approval };
   const evidence: Evidence | undefined = read || approved ? { ...approved, ...read } : undefined;
   const used = [...state.used];
@@ -62,6 +70,15 @@ export function decideLocally(state: PlanState, given: GateCall, options: Decide
   };
   const written = state.trail.write(record, call.argsText);
   return typeof written === "number" ? stored(written) : written.then(stored, failed);
+}
+
+function readLedger(
+  spent: Spent,
+  { principal: limit }: Budget,
+  { ledger, email, now, reserved }: Pick<DecideOptions, "ledger" | "now" | "reserved"> & { readonly email: string },
+): Ledger {
+  const read = ledger.read(spent, email, now);
+  return limit && reserved ? { ...read, principal: countAllButReserved(limit, reserved, spent) } : read;
 }
 
 /** The block that a call gets whatever `check()` said, also where there is nobody to ask about a hold. */

@@ -9,10 +9,11 @@ import {
 import type { AuditSink } from "./audit-sink.ts";
 import { AuditTrail } from "./audit-trail.ts";
 import type { GateCall, GateListener, Outcome, SignedPlan } from "./gate.ts";
-import { decideLocally, refuseCall } from "./local-decision.ts";
+import { type DecideOptions, decideLocally, refuseCall } from "./local-decision.ts";
 import type { LocalLedger } from "./local-ledger.ts";
 import { nodeSha256 } from "./node-sha256.ts";
 import { type PlanState, recordClosed, recordOutcome, unknownPlan, writeEvent } from "./plan-state.ts";
+import type { Portions } from "./remote/portions.ts";
 import type { IssuedToken, PlanFacts } from "./token-issuer.ts";
 
 /** Who signs the plans that are decided here. */
@@ -42,6 +43,8 @@ export interface LocalPlansOptions {
    * renewed without waiting where there is somebody, who is far away.
    */
   readonly claim?: (state: PlanState, call: GateCall) => Promise<ClaimedApproval>;
+  /** The portions of people's budgets, where a server keeps these. */
+  readonly portions?: Pick<Portions, "of" | "prepare">;
 }
 
 export interface BeginOptions {
@@ -113,19 +116,33 @@ export class LocalPlans {
     try {
       const state = this.#plans.get(plan.planId);
       const opened = state && (this.#openNow(state, plan.token) ?? (await this.#open(state, plan.token, reserve)));
-      const { claim, ledger, redact } = this.#options;
+      const { claim, ledger, redact, portions } = this.#options;
       const isClaimed = opened && reserve && typeof call.approval === "string";
       const claimed = isClaimed ? await claim?.(state, call) : undefined;
+      const approval = claimed?.approval;
+      const holds = claim !== undefined;
+      const decideNow = (opened: OpenedToken, over: Pick<DecideOptions, "reserve" | "refusal">) => {
+        const reserved = portions?.of(plan.planId);
+        const basis = { opened, reserved, now: this.#now(), ledger, redact, elapsedUs, holds, approval };
+        return decideLocally(state as PlanState, call, { ...basis, ...over });
+      };
+      let refusal: GateCall["refusal"];
+      while (opened && portions) {
+        const isOut = (): boolean => isOutOfBudget(decideNow(opened, { reserve: false, refusal: call.refusal }));
+        const asked = portions.prepare(state, opened, { call, isOut });
+        if (!asked) break;
+        const answer = await asked;
+        if (answer === "ask again") continue;
+        refusal = answer;
+        break;
+      }
       // Looked at last: it may have been closed meanwhile.
       if (!opened || state.phase !== "open" || !this.#plans.has(state.planId)) {
         const detail = "this gate did not sign the plan, or it is closed";
         return refuseCall(call, { reason: "invalid_token", stage: "token", detail });
       }
-      const refusal = call.refusal ?? state.refusal ?? claimed?.refusal;
-      const approval = claimed?.approval;
-      const holds = claim !== undefined;
-      const basis = { opened, reserve, now: this.#now(), ledger, redact, elapsedUs, holds, approval, refusal };
-      return await decideLocally(state, call, basis);
+      refusal = call.refusal ?? state.refusal ?? claimed?.refusal ?? refusal;
+      return await decideNow(opened, { reserve, refusal });
     } catch {
       return refuseCall(call, { reason: "internal_error", stage: "gate", detail: "an error happened while deciding" });
     }
@@ -213,6 +230,10 @@ export class LocalPlans {
       this.#plans.delete(planId);
     }
   }
+}
+
+function isOutOfBudget(decision: Decision | Promise<Decision>): boolean {
+  return "verdict" in decision && decision.verdict === "block" && decision.reason === "budget_exhausted";
 }
 
 /** Whether it is time for another token. */

@@ -11,6 +11,7 @@ import { createLeaseHandlers } from "./plans/leases.ts";
 import { PlanChanges } from "./plans/plan-changes.ts";
 import { PolicyCache } from "./plans/policy-cache.ts";
 import type { Refresher } from "./plans/refresh-plan.ts";
+import { createBudgetHandlers } from "./plans/reserve-budget.ts";
 import { createPolicyHandlers } from "./policies/handlers.ts";
 import { createSystemHandlers } from "./system-handlers.ts";
 
@@ -21,6 +22,7 @@ export function createHandlers(context: ServerContext): HandlersOf<typeof endpoi
   return {
     ...createPlanHandlers(refresher),
     ...createLeaseHandlers(refresher),
+    ...createBudgetHandlers(refresher),
     ...createCallHandlers(refresher),
     ...createHoldHandlers(refresher),
     ...createAuditHandlers(refresher),

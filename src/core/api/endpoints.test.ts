@@ -104,6 +104,7 @@ describe("the table of endpoints", () => {
       "getPlan",
       "leasePlan",
       "resumePlan",
+      "reserveBudget",
       "check",
       "recordOutcome",
       "openHold",

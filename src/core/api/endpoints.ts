@@ -1,6 +1,7 @@
 import { adminAuditEndpoints } from "./admin-audit.ts";
 import { agentEndpoints } from "./agents.ts";
 import { auditEndpoints } from "./audit.ts";
+import { budgetEndpoints } from "./budgets.ts";
 import { callEndpoints } from "./calls.ts";
 import { historyEndpoints } from "./history.ts";
 import { holdEndpoints } from "./holds.ts";
@@ -16,6 +17,7 @@ import { webhookEndpoints } from "./webhooks.ts";
 /** Everything that can be asked of the server, by the name of what is done. */
 export const endpoints: typeof planEndpoints &
   typeof leaseEndpoints &
+  typeof budgetEndpoints &
   typeof callEndpoints &
   typeof holdEndpoints &
   typeof auditEndpoints &
@@ -30,6 +32,7 @@ export const endpoints: typeof planEndpoints &
   typeof systemEndpoints = Object.freeze({
   ...planEndpoints,
   ...leaseEndpoints,
+  ...budgetEndpoints,
   ...callEndpoints,
   ...holdEndpoints,
   ...auditEndpoints,

@@ -19,6 +19,7 @@ export * from "./admin-audit.ts";
 export * from "./agents.ts";
 export * from "./audit.ts";
 export * from "./audit-entry.ts";
+export * from "./budgets.ts";
 export * from "./calls.ts";
 export * from "./decisions.ts";
 export { describeApi } from "./describe-api.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import { aPolicy, aRule } from "../../../test/builders.ts";
+import { ALICE, aPolicy, aRule } from "../../../test/builders.ts";
 import {
   aHoldPolicy,
   anAgent,
@@ -23,6 +23,7 @@ import {
   describeBatch,
   digestCall,
   generateSigningKey,
+  type Ledger,
   type OpenedToken,
   openPlanToken,
   openReceipt,
@@ -80,13 +81,14 @@ class Client {
 
   /** Decides about a call, and writes what `change` makes of the record. */
   decide(
-    call: { tool?: string; args?: unknown; used?: readonly number[]; approval?: Approval } = {},
+    call: { tool?: string; args?: unknown; used?: readonly number[]; approval?: Approval; ledger?: Ledger } = {},
     change: Partial<DecisionRecord> = {},
   ): AuditEntry {
-    const { tool = "send_money", args = { amount: 20 }, used = [0, 0], approval } = call;
+    const { tool = "send_money", args = { amount: 20 }, used = [0, 0], approval, ledger } = call;
     const now = this.server.clock.now() / 1000;
     const fingerprint = toolFingerprint(tool);
-    const evidence = approval && { evidence: { approval } };
+    const grounds = { ...(approval && { approval }), ...(ledger && { ledger }) };
+    const evidence = (approval || ledger) && { evidence: grounds };
     const named = { callId: "call-1", tool, args, fingerprint };
     const decision = check({ token: this.token, call: named, used, now, ...evidence });
     const record: DecisionRecord = {
@@ -454,3 +456,60 @@ function anApprovalOf(client: Client, holdId: string): Approval {
   };
   return { holdId, planId: client.plan.planId, rule: "hold-comments", ...action, approvedBy: "bob@acme.dev", exp };
 }
+
+describe("a person's budget", () => {
+  const settings = { budget: { principal: { calls: 10, windowSeconds: 3600 } } };
+  const seen = (session: number, principal: number): { ledger: Ledger } => ({
+    ledger: { session: { calls: session, payoutMicros: 0 }, principal: { calls: principal, payoutMicros: 0 } },
+  });
+  const taken = async ({ server, plan }: Client): Promise<readonly number[]> => {
+    const { store, agent } = server;
+    const { window } = await store.principalLedgers.get({ agentId: agent.agentId, userEmail: ALICE });
+    const reserved = (await store.plans.state(plan.planId))?.reserved?.calls ?? 0;
+    return [reserved, window.slots.reduce((sum, { calls }) => sum + calls, 0)];
+  };
+  const reserve = async ({ server, plan }: Client, calls: number): Promise<void> => {
+    const body = { total: { calls, payoutMicros: 0 } };
+    expect((await server.ask("POST", `/v1/plans/${plan.planId}/budget`, { body })).status).toBe(200);
+  };
+
+  test("is taken from a portion, and what was not taken is given back when the plan is closed", async () => {
+    const client = await Client.start({ settings });
+    await reserve(client, 4);
+    for (let call = 0; call < 3; call++) client.decide({ used: [call], ...seen(call, 6 + call) });
+    await client.upload();
+    expect(await taken(client)).toEqual([4, 4]);
+    client.write({ type: "closed" });
+    await client.upload(client.entries.slice(-1));
+    expect(await client.checks()).toEqual([null, "recomputed", "recomputed", "recomputed", null]);
+    expect((await client.stored()).flagged).toBeNull();
+    expect(await taken(client)).toEqual([3, 3]);
+    // Of a call that still ran then, and never started.
+    client.write({ type: "outcome", decisionSeq: 3, status: "aborted" });
+    await client.upload(client.entries.slice(-1));
+    await client.upload(client.entries.slice(-1));
+    expect(await taken(client)).toEqual([2, 2]);
+  });
+
+  test.each<[string, number, Ledger["principal"]["calls"]]>([
+    ["a portion that nobody gave", 0, 0],
+    ["more than its portion", 1, 8],
+    ["the portion of others", 2, 0],
+  ])("taken by a client from %s shows", async (_name, portion, counted) => {
+    const client = await Client.start({ settings });
+    if (portion > 0) await reserve(client, portion);
+    const { seq } = client.decide(seen(0, counted - (portion === 1 ? 1 : 0)));
+    client.decide({ used: [1], ...seen(1, counted + 1) });
+    await client.upload();
+    expect((await client.stored()).flagged).toMatchObject({ kind: "audit" });
+    expect((await client.checks())[seq]).toBe("differs");
+  });
+
+  test("blocks are what they are, whatever they counted", async () => {
+    const client = await Client.start({ settings });
+    client.decide(seen(0, 10));
+    await client.upload();
+    expect(await client.checks()).toEqual([null, "recomputed"]);
+    expect((await client.stored()).flagged).toBeNull();
+  });
+});

@@ -5,14 +5,16 @@ import {
   type OpenedBatch,
   openBatch,
   type PublicKey,
+  type Spent,
   signReceipt,
 } from "../../core/index.ts";
 import { ProblemError, type ServerContext } from "../handler.ts";
 import { nodeSha256 } from "../node-sha256.ts";
 import { currentClientKey } from "../plans/client-key.ts";
 import { type AgentCaller, assertOwnPlan } from "../plans/find-plan.ts";
-import type { KnownPlan, PlanChange } from "../plans/plan-changes.ts";
+import type { Attempt, KnownPlan, PlanChange } from "../plans/plan-changes.ts";
 import type { Refresher } from "../plans/refresh-plan.ts";
+import { readReserved, settleReserved } from "../plans/reserve-budget.ts";
 import { placeBatch } from "./place-batch.ts";
 import { invalidEntry, readEntries } from "./read-entries.ts";
 import { type Doubt, verifyEntries } from "./verify-entries.ts";
@@ -38,12 +40,12 @@ export async function receiveBatch(
 ): Promise<UploadAuditAnswer> {
   const { store, keys, clock, publicUrl } = context;
   const entries = readEntries(given, planId);
-  const received = await changes.change<Received>(planId, async (found) => {
+  const received = await changes.change<Received>(planId, async (found, attempt) => {
     const plan = assertOwnPlan(caller, found);
     const batch = await openSigned(plan, signature, entries);
     const fresh = await placeBatch(store, plan, { batch, entries });
     if (fresh.length === 0) return { result: { seq: plan.seq, head: plan.head ?? "", doubts: [], isClosed: false } };
-    return await toChange(context, plan, fresh);
+    return await toChange(context, { plan, attempt }, fresh);
   });
   const { seq, head, doubts, isClosed } = received;
   if (doubts.length > 0) await flag(context, planId, doubts);
@@ -77,12 +79,13 @@ async function openSigned(
 
 async function toChange(
   context: ServerContext,
-  plan: KnownPlan,
+  { plan, attempt }: { readonly plan: KnownPlan; readonly attempt: Attempt },
   entries: readonly AuditEntry[],
 ): Promise<PlanChange<Received>> {
   const { verdictChecks, doubts, taken, isClosed } = await verifyEntries(context, plan, entries);
   const head = digestEntry(entries.at(-1) as AuditEntry, nodeSha256);
   const closes = isClosed && plan.status === "open";
+  const settled = isClosed ? await settle(context, { plan, attempt }, taken.spent) : {};
   return {
     result: { seq: plan.seq + entries.length, head, doubts, isClosed: closes },
     entries,
@@ -94,7 +97,20 @@ async function toChange(
     // What was decided before a plan was closed or revoked may come late.
     whileStatus: ["open", "closed", "revoked"],
     ...(closes && { status: "closed" }),
+    ...settled,
   };
+}
+
+/** What a client has not taken of its portion of the person's budget is given back. */
+async function settle(
+  { store }: ServerContext,
+  { plan, attempt: { principal, now } }: { readonly plan: KnownPlan; readonly attempt: Attempt },
+  taken: Spent,
+): Promise<ReturnType<typeof settleReserved>> {
+  if (!(await readReserved(store, plan.id))) return {};
+  const ledger = await principal.open(plan, now);
+  const reserved = await readReserved(store, plan.id);
+  return reserved ? settleReserved(reserved, ledger, { taken, now }) : {};
 }
 
 /** The first doubt stays: what came after it is in the entries. */

@@ -1,3 +1,4 @@
+import { countAllButReserved } from "../../core/budget.ts";
 import { type AuditEvent, check, type DecisionRecord, type OpenedToken, type Spent } from "../../core/index.ts";
 import type { KnownPlan } from "../plans/plan-changes.ts";
 import type { OpenCall } from "../store/index.ts";
@@ -57,6 +58,21 @@ export class TakenCalls {
     const isSpent = !session || (session.calls >= this.#calls && session.payoutMicros >= this.#payoutMicros);
     return isSpent && this.#used.every((count, step) => (used[step] ?? 0) >= count);
   }
+}
+
+/**
+ * Whether an allow kept to what is reserved of the person's budget: it counted everything as taken that is not. Reserved is
+ * never less than it was at the decision.
+ */
+export function isReserved(
+  { verdict, answer, evidence }: DecisionRecord,
+  { token, reserved, taken }: { token: OpenedToken; reserved: Spent; taken: Spent },
+): boolean {
+  const limit = token.valid ? token.claims.budget?.principal : undefined;
+  if (!limit || verdict !== "allow" || answer !== undefined) return true;
+  const counted = evidence?.ledger?.principal ?? { calls: 0, payoutMicros: 0 };
+  const least = countAllButReserved(limit, reserved, taken);
+  return counted.calls >= least.calls && counted.payoutMicros >= least.payoutMicros;
 }
 
 /** Only the decision itself knows what a call pays out. */

@@ -6,11 +6,13 @@ import {
   openPlanToken,
   type PublicKey,
   recomputeDecision,
+  type Spent,
 } from "../../core/index.ts";
 import type { ServerContext } from "../handler.ts";
 import type { KnownPlan } from "../plans/plan-changes.ts";
-import type { VerdictCheck } from "../store/index.ts";
-import { TakenCalls } from "./taken-calls.ts";
+import { readReserved } from "../plans/reserve-budget.ts";
+import type { Reserved, VerdictCheck } from "../store/index.ts";
+import { isReserved, TakenCalls } from "./taken-calls.ts";
 import { isClaimedFor } from "./verify-approval.ts";
 
 /** Something in a client's entries that is not so. They are kept all the same: they prove it. */
@@ -42,6 +44,7 @@ export async function verifyEntries(
     entries,
     openToken: openTokensOf(plan, store, await keys.publicKeys()),
     taken: new TakenCalls(plan),
+    reserved: reservedFor(plan, store),
   };
   const verdictChecks: (VerdictCheck | null)[] = [];
   const doubts: Doubt[] = [];
@@ -66,6 +69,7 @@ interface Look {
   readonly entries: readonly AuditEntry[];
   readonly openToken: (jti: string) => Promise<OpenedToken | undefined>;
   readonly taken: TakenCalls;
+  readonly reserved: (token: OpenedToken | undefined) => Promise<Reserved | null>;
 }
 
 interface Found {
@@ -81,7 +85,7 @@ async function verifyEntry({ seq, event }: AuditEntry, look: Look): Promise<Foun
       return (await isIssued(store, plan.id, event.token)) ? {} : { problem: NOT_SIGNED };
     case "decision": {
       const token = await openToken(event.jti);
-      const found = verifyDecision(event, { token, taken });
+      const found = verifyDecision(event, { token, taken, reserved: await look.reserved(token) });
       const before = (): AuditEntry[] => entries.filter((entry) => entry.seq < seq);
       const isSound = !event.evidence?.approval || (await isClaimedFor(store, { plan, event, earlier: before() }));
       taken.add(seq, event, token);
@@ -112,17 +116,32 @@ function openTokensOf(plan: KnownPlan, store: ServerContext["store"], keys: read
   };
 }
 
+/** What is reserved now, read once and only for a token whose budget asks for it. */
+function reservedFor(plan: KnownPlan, store: ServerContext["store"]): Look["reserved"] {
+  let reserved: Promise<Reserved | null> | undefined;
+  return async (token) => {
+    if (!token?.valid || !token.claims.budget?.principal) return null;
+    reserved ??= readReserved(store, plan.id);
+    return await reserved;
+  };
+}
+
+const NOTHING: Spent = { calls: 0, payoutMicros: 0 };
+
 const NOT_SIGNED = "its token is not one that was signed for this plan";
 
 function verifyDecision(
   event: DecisionRecord,
-  { token, taken }: { readonly token: OpenedToken | undefined; readonly taken: TakenCalls },
+  { token, taken, reserved }: Pick<Look, "taken"> & { token: OpenedToken | undefined; reserved: Reserved | null },
 ): Found {
   const isMalformed = event.args === undefined && event.digest === undefined && event.verdict === "block";
   // A call that was malformed, or refused for an invalid token, is a block whatever it rested on.
   if (isMalformed) return { verdictCheck: "not_recomputable" };
   if (!token) return { verdictCheck: "differs", problem: NOT_SIGNED };
   if (!taken.areIn(event)) return { verdictCheck: "differs", problem: "it counts less than was taken before it" };
+  if (!isReserved(event, { token, reserved: reserved ?? NOTHING, taken: taken.spent })) {
+    return { verdictCheck: "differs", problem: "it takes more of the person's budget than is reserved" };
+  }
   // The key of an old token may be gone, and arguments may have been redacted.
   if (!token.valid || event.args === undefined) return { verdictCheck: "not_recomputable" };
   const again = recomputeDecision(event, token);

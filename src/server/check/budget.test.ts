@@ -200,6 +200,18 @@ describe("what is given back", () => {
   });
 });
 
+test("what another server has given back can be taken here", async () => {
+  const one = await start();
+  const other = await aServer({ store: one.store, clock: one.clock });
+  const { apiKey } = one.agent;
+  const asOther: Ask = { ask: (method, path, ask) => other.ask(method, path, { ...ask, apiKey }) };
+  const [plan, second] = [await signedPlan(one), await signedPlan(one)];
+  const first = await pay(one, plan, 100);
+  expect(summarize(await pay(asOther, second, 1))).toBe("block:budget_exhausted");
+  expect(await settle(one, first, "aborted")).toBe("recorded");
+  expect(summarize(await pay(asOther, second, 1))).toBe("allow");
+});
+
 describe("a ledger that cannot be kept blocks", () => {
   test("when it cannot be read", async () => {
     const one = await start();
@@ -210,7 +222,7 @@ describe("a ledger that cannot be kept blocks", () => {
     expect(await spentOf(one, plan)).toEqual({ session: spent(0, 0), principal: spent(0, 0) });
   });
 
-  test("when it cannot be written, and what was remembered does not count", async () => {
+  test("when it cannot be written", async () => {
     const one = await start();
     const plan = await signedPlan(one);
     await pay(one, plan, 30);

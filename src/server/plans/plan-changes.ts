@@ -8,6 +8,7 @@ import type {
   OpenCall,
   PlanAppend,
   PlanStatus,
+  Reserved,
   Store,
   StoredPlan,
   VerdictCheck,
@@ -37,6 +38,8 @@ export interface PlanChange<T> {
   readonly apiKeyId?: string;
   /** What the ledger of the plan's person becomes: both change, or neither. */
   readonly ledger?: LedgerChange;
+  /** What is reserved there for a client that decides itself. */
+  readonly reserved?: Reserved;
 }
 
 export interface Attempt {
@@ -88,9 +91,6 @@ export class PlanChanges {
       const principal = this.#principals.begin();
       try {
         return await this.#tryToChange(planId, { decide, principal });
-      } catch (error) {
-        principal.forget();
-        throw error;
       } finally {
         principal.end();
       }
@@ -115,11 +115,9 @@ export class PlanChanges {
       if (!append) return change.result;
       if (await this.#store.plans.append(planId, append)) {
         this.#remember(applyAppend(plan, append));
-        if (append.ledger) principal.changed(append.ledger);
         return change.result;
       }
       this.#known.delete(planId);
-      principal.forget();
       // Two servers in step would meet again and again.
       if (number > 2) await sleep(Math.random() * 10);
     }
@@ -185,7 +183,18 @@ function toAppend<T>(plan: KnownPlan, change: PlanChange<T>, now: number): PlanA
 }
 
 function applyAppend(plan: KnownPlan, append: PlanAppend): KnownPlan {
-  const { entries, head, used, spent, openCalls, status = plan.status, token, now } = append;
+  const { entries, head, used, spent, openCalls, status = plan.status, token, now, reserved = plan.reserved } = append;
   const issued = token && { token: token.token, tokenJti: token.jti, tokenExpiresAt: token.expiresAt };
-  return { ...plan, seq: plan.seq + entries.length, head, used, spent, openCalls, status, updatedAt: now, ...issued };
+  return {
+    ...plan,
+    seq: plan.seq + entries.length,
+    head,
+    used,
+    spent,
+    openCalls,
+    reserved,
+    status,
+    updatedAt: now,
+    ...issued,
+  };
 }

@@ -32,6 +32,7 @@ function toStatement(values: AppendValues): CompiledQuery {
     entries.map(({ tool }) => tool),
     entries.map(({ verdict }) => verdict),
     entries.map(({ reason }) => reason),
+    values.reserved,
   ];
   if (ledger) {
     const { expectVersion, text } = ledger;
@@ -58,7 +59,7 @@ function writeStatement(parts: {
   return `WITH ${parts.before ?? ""}
 moved AS (
   UPDATE plans SET seq = $3, head = $4, used = $5, spent = $6, open_calls = $7, updated_at = $8,
-    status = COALESCE($10, status) ${parts.set ?? ""}
+    status = COALESCE($10, status), reserved = COALESCE($19, reserved) ${parts.set ?? ""}
   WHERE id = $1 AND seq = $2 AND status = ANY ($9::text[])
     AND ($15::text IS NULL OR EXISTS (
       SELECT FROM api_keys AS k JOIN agents AS a ON a.id = k.agent_id
@@ -79,11 +80,11 @@ SELECT id FROM moved`;
 
 const PLAIN = writeStatement({});
 
-/** The statements that lock a hold (its id is $19), a ledger (its version and text are the next two), or both. */
+/** The statements that lock a hold (its id is $20), a ledger (its version and text are the next two), or both. */
 function writeTaking(takes: { readonly claim: boolean; readonly debit: boolean }): string {
-  const [version, text] = takes.claim ? ["$20", "$21"] : ["$19", "$20"];
+  const [version, text] = takes.claim ? ["$21", "$22"] : ["$20", "$21"];
   const held = `held AS MATERIALIZED (
-  SELECT id FROM holds WHERE id = $19 AND plan_id = $1 AND status = 'approved' AND claimed_at IS NULL
+  SELECT id FROM holds WHERE id = $20 AND plan_id = $1 AND status = 'approved' AND claimed_at IS NULL
     AND (approval_expires_at IS NULL OR approval_expires_at > $8) FOR UPDATE
 ),`;
   const counted = `counted AS MATERIALIZED (
@@ -91,7 +92,7 @@ function writeTaking(takes: { readonly claim: boolean; readonly debit: boolean }
   WHERE (l.agent_id, l.user_email) = (SELECT p.agent_id, p.user_email FROM plans AS p WHERE p.id = $1)
     AND l.version = ${version} ${takes.claim ? "AND EXISTS (SELECT FROM held)" : ""} FOR UPDATE OF l
 ),`;
-  const claimed = ", claimed AS (UPDATE holds SET claimed_at = $8 WHERE id = $19 AND EXISTS (SELECT FROM moved))";
+  const claimed = ", claimed AS (UPDATE holds SET claimed_at = $8 WHERE id = $20 AND EXISTS (SELECT FROM moved))";
   const debited = `, debited AS (
   UPDATE principal_ledgers AS l SET version = l.version + 1, ledger = ${text}, updated_at = $8
   FROM moved WHERE l.agent_id = moved.agent_id AND l.user_email = moved.user_email
@@ -108,8 +109,8 @@ const DEBIT = writeTaking({ claim: false, debit: true });
 const CLAIM_AND_DEBIT = writeTaking({ claim: true, debit: true });
 
 const ISSUE = writeStatement({
-  set: ", token_jti = $19, token = $20, token_expires_at = $21",
+  set: ", token_jti = $20, token = $21, token_expires_at = $22",
   after: `, issued AS (
-  INSERT INTO plan_tokens (jti, plan_id, token, created_at) SELECT $19, moved.id, $20, $8 FROM moved
+  INSERT INTO plan_tokens (jti, plan_id, token, created_at) SELECT $20, moved.id, $21, $8 FROM moved
 )`,
 });

@@ -81,6 +81,7 @@ async function appendOne(connection: Kysely<Tables>, values: AppendValues): Prom
     values.openCalls,
     now,
     values.status,
+    values.reserved,
     planId,
     values.expectSeq,
     JSON.stringify(values.whileStatus),
@@ -120,7 +121,7 @@ async function run<Row>(connection: Kysely<Tables>, text: string, parameters: un
 const CLAIM = `UPDATE holds SET claimed_at = ? WHERE id = ? AND plan_id = ? AND status = 'approved'
   AND claimed_at IS NULL AND (approval_expires_at IS NULL OR approval_expires_at > ?) RETURNING id`;
 const MOVE = `UPDATE plans SET seq = ?, head = ?, used = ?, spent = ?, open_calls = ?, updated_at = ?,
-  status = COALESCE(?, status) WHERE id = ? AND seq = ? AND status IN (SELECT value FROM json_each(?))
+  status = COALESCE(?, status), reserved = COALESCE(?, reserved) WHERE id = ? AND seq = ? AND status IN (SELECT value FROM json_each(?))
   AND (? IS NULL OR EXISTS (
     SELECT 1 FROM api_keys AS k JOIN agents AS a ON a.id = k.agent_id
     WHERE k.id = ? AND k.agent_id = plans.agent_id AND k.revoked_at IS NULL AND a.disabled_at IS NULL

@@ -4,7 +4,7 @@ import { TOOL_NAME } from "../../core/names.ts";
 import type { SlidingWindow } from "../../core/sliding-window.ts";
 import { writeJson } from "./json-text.ts";
 import { checkNames } from "./parameters.ts";
-import type { OpenCall, PlanStatus } from "./plan-record.ts";
+import type { OpenCall, PlanStatus, Reserved } from "./plan-record.ts";
 
 /** Whether a decision that a client made could be made again, and was the same. */
 export type VerdictCheck = "recomputed" | "not_recomputable" | "differs";
@@ -43,6 +43,8 @@ export interface PlanAppend {
   readonly apiKeyId?: string;
   /** What the ledger of the plan's person becomes with it. */
   readonly ledger?: LedgerChange;
+  /** What is reserved for the plan from then on. */
+  readonly reserved?: Reserved;
 }
 
 /** A change of a person's ledger. */
@@ -71,6 +73,7 @@ export interface AppendValues {
   readonly claimHoldId: string | undefined;
   readonly apiKeyId: string | null;
   readonly ledger: { readonly expectVersion: number; readonly text: string } | undefined;
+  readonly reserved: string | null;
   readonly entries: readonly EntryValues[];
 }
 
@@ -113,6 +116,7 @@ export function toAppendValues(planId: string, append: PlanAppend): AppendValues
     claimHoldId,
     apiKeyId: append.apiKeyId ?? null,
     ledger: ledger && { expectVersion: ledger.expectVersion, text: writeJson(ledger.window) },
+    reserved: append.reserved ? writeJson(append.reserved) : null,
     entries: entries.map((entry, index) => toEntryValues(entry, verdictChecks?.[index])),
   };
 }

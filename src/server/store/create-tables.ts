@@ -26,7 +26,7 @@ export function createTables(kind: DatabaseKind): readonly string[] {
       updated_at ${int} NOT NULL,
       status TEXT NOT NULL CHECK (status IN ('pending', 'open', 'closed', 'revoked', 'rejected')), token TEXT,
       token_jti TEXT, token_expires_at ${int}, used TEXT NOT NULL, spent TEXT NOT NULL, open_calls TEXT NOT NULL,
-      seq ${int} NOT NULL, head TEXT, holds_count ${int} NOT NULL DEFAULT 0, lease_holder TEXT, lease_until ${int},
+      reserved TEXT, seq ${int} NOT NULL, head TEXT, holds_count ${int} NOT NULL DEFAULT 0, lease_holder TEXT, lease_until ${int},
       flagged TEXT ${busyEnd}`,
     // Nothing that changes with every call is in an index: PostgreSQL then updates the row in place (HOT).
     "CREATE INDEX plans_newest ON plans (created_at, id)",

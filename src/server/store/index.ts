@@ -26,7 +26,7 @@ export { HOLD_OPENED_SIGNAL, type OpenedHold } from "./open-hold.ts";
 export type { PostgresOptions } from "./open-postgres.ts";
 export type { NameRange, PageRequest } from "./page.ts";
 export type { NewPerson, Person, PersonStore } from "./people.ts";
-export type { OpenCall, PlanState, PlanStatus, PlanText, StoredPlan, StoredTask } from "./plan-record.ts";
+export type { OpenCall, PlanState, PlanStatus, PlanText, Reserved, StoredPlan, StoredTask } from "./plan-record.ts";
 export type { NewPlan, PlanFilter, PlanStore } from "./plans.ts";
 export type { PolicyStore, StoredPolicy } from "./policies.ts";
 export type { Principal, PrincipalLedger, PrincipalLedgerStore } from "./principal-ledgers.ts";

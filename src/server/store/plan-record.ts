@@ -16,6 +16,13 @@ export interface OpenCall {
   readonly slotEnd?: number;
 }
 
+/** What a client that decides itself may take from the ledger of the plan's person, and what is debited there for it. */
+export interface Reserved extends Spent {
+  /** Of the slot that it is in. */
+  readonly slotEnd: number;
+  readonly windowSeconds: number;
+}
+
 /** What changes with every call under a plan. */
 export interface PlanState {
   readonly id: string;
@@ -38,6 +45,8 @@ export interface PlanState {
   readonly spent: Spent;
   /** By the `seq` of the decision. */
   readonly openCalls: Readonly<Record<string, OpenCall>>;
+  /** Null: nothing, as for every plan that the server decides. */
+  readonly reserved: Reserved | null;
   readonly leaseHolder: string | null;
   readonly leaseUntil: number | null;
 }
@@ -85,6 +94,7 @@ export const STATE_COLUMNS = [
   "used",
   "spent",
   "open_calls",
+  "reserved",
   "lease_holder",
   "lease_until",
 ] as const;
@@ -107,6 +117,7 @@ export function toPlanState(row: StateRow): PlanState {
     used: readJson<readonly number[]>(row.used),
     spent: readJson<Spent>(row.spent),
     openCalls: readJson<Readonly<Record<string, OpenCall>>>(row.open_calls),
+    reserved: readJson<Reserved>(row.reserved),
     leaseHolder: row.lease_holder,
     leaseUntil: row.lease_until,
   };

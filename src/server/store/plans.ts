@@ -217,6 +217,7 @@ function toRow(plan: NewPlan) {
     used: writeJson(plan.plan.steps.map(() => 0)),
     spent: writeJson(NOTHING_SPENT),
     open_calls: "{}",
+    reserved: null,
     seq: plan.entries?.length ?? 0,
     head: plan.head ?? null,
     holds_count: 0,

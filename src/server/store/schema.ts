@@ -95,6 +95,7 @@ export interface PlanRow {
   used: JsonText;
   spent: JsonText;
   open_calls: JsonText;
+  reserved: JsonText | null;
   seq: number;
   head: string | null;
   holds_count: number;
