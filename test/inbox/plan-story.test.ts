@@ -14,16 +14,34 @@ describeInBrowser("the story of a plan", ({ startServer, openAs }) => {
       plan,
       Array.from({ length: 450 }, (_, index) => aDecision(plan, `call ${index}`)),
     );
-    const page = await openAs(server, ROOT, { path: `/plans/${plan.id}#seq-430` });
+    const page = await openAs(server, ROOT);
+    const asked: string[] = [];
+    page.on("request", (request) => request.url().includes("/story") && asked.push(new URL(request.url()).search));
+    await page.goto(`${server.url}/plans/${plan.id}#seq-430`);
     const focused = (): Promise<string> => page.evaluate("document.activeElement.id");
     await expect.poll(focused).toBe("seq-430");
     await page.getByRole("link", { name: "Entry 430", exact: true }).waitFor();
+    expect(asked).toEqual(["?from=380"]);
+
+    // What was before comes when somebody asks for it.
+    const entries = page.getByRole("link", { name: /^Entry \d+$/ });
+    expect(await entries.count()).toBe(71);
+    await page.getByRole("button", { name: "Load what was before entry 380" }).click();
+    await page.getByRole("button", { name: "Load what was before entry 180" }).click();
+    await expect.poll(() => entries.count()).toBe(451);
+    expect(await page.getByRole("button", { name: /^Load/ }).count()).toBe(0);
+    expect(await entries.first().textContent()).toBe("0");
+    expect(asked).toEqual(["?from=380", "?from=180&limit=200", "?from=0&limit=180"]);
 
     // From one entry to another, and to one that there is not.
     await page.evaluate("location.hash = '#seq-7'");
     await expect.poll(focused).toBe("seq-7");
     await page.evaluate("location.hash = '#seq-451'");
     await page.getByText("Entry 451 is not on record").waitFor();
+    await page.goto("about:blank");
+    await page.goto(`${server.url}/plans/${plan.id}#seq-99999`);
+    await page.getByText("Entry 99999 is not on record").waitFor();
+    await page.getByRole("link", { name: "Entry 0", exact: true }).waitFor();
   });
 
   test("is told whatever a client wrote into it", async () => {

@@ -10,10 +10,18 @@ export interface LoadMoreProps {
   /** Nothing is loaded by itself: somebody has to ask. */
   readonly isManual?: boolean;
   readonly onMore: () => void;
+  /** Of the button: `Load more`, unless told. */
+  readonly words?: string;
 }
 
 /** The end of a list that is longer: the rest comes as one scrolls, or when one asks for it. */
-export function LoadMore({ count, isLoading, isManual = false, onMore }: LoadMoreProps): JSX.Element {
+export function LoadMore({
+  count,
+  isLoading,
+  isManual = false,
+  onMore,
+  words = "Load more",
+}: LoadMoreProps): JSX.Element {
   const end = useRef<HTMLDivElement>(null);
   const latest = useRef(onMore);
   latest.current = onMore;
@@ -29,7 +37,7 @@ export function LoadMore({ count, isLoading, isManual = false, onMore }: LoadMor
   return (
     <div ref={end} class="load-more">
       <Button kind="quiet" busy={isLoading} onClick={() => onMore()}>
-        Load more
+        {words}
       </Button>
     </div>
   );

@@ -17,12 +17,12 @@ export interface EntryLineProps {
   readonly entry: StoryEntry;
   /** Of what was asked or approved, if it is known. */
   readonly hold?: InboxItem | undefined;
-  /** The decision that it is about is not above it. */
-  readonly isAlone?: boolean;
+  /** Given if the decision that it is about is not above it: the first entry that is loaded. */
+  readonly aloneAfter?: number;
 }
 
 /** An entry of the record, in words. */
-export function EntryLine({ entry, hold, isAlone = false }: EntryLineProps): JSX.Element {
+export function EntryLine({ entry, hold, aloneAfter }: EntryLineProps): JSX.Element {
   const { seq, at, event, verdictCheck } = entry;
   return (
     <li id={entryId(seq)} class="line" tabIndex={-1}>
@@ -32,8 +32,11 @@ export function EntryLine({ entry, hold, isAlone = false }: EntryLineProps): JSX
       <Icon {...iconOf(event)} />
       <div class="line-words">
         <Words event={event} hold={hold} />
-        {isAlone && "decisionSeq" in event && (
-          <p class="quiet">Of entry {event.decisionSeq}, which is no decision that is on record here.</p>
+        {aloneAfter !== undefined && "decisionSeq" in event && (
+          <p class="quiet">
+            Of entry {event.decisionSeq},{" "}
+            {event.decisionSeq < aloneAfter ? "which is not loaded." : "which is no decision that is on record here."}
+          </p>
         )}
       </div>
       <span class="line-end quiet">

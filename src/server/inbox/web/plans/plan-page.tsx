@@ -1,56 +1,55 @@
 import type { JSX } from "preact";
 import type { StoryAnswer } from "../../../../core/api/history.ts";
-import type { InboxItem } from "../../../../core/api/holds.ts";
+import type { ApiError } from "../api.ts";
 import { HoldPlan } from "../inbox/hold-plan.tsx";
 import { HoldTask } from "../inbox/hold-task.tsx";
 import type { PageParameters } from "../pages.tsx";
 import { Button } from "../parts/button.tsx";
 import { Page } from "../parts/page.tsx";
 import { EmptyState, ErrorState, Loading } from "../parts/states.tsx";
-import { type Parts, useParts } from "../parts/use-parts.ts";
-import { api } from "../session.ts";
 import { countCalls } from "./count-calls.ts";
 import { PlanHeader } from "./plan-header.tsx";
 import "./plans.css";
 import { RevokeButton } from "./revoke-button.tsx";
 import { Timeline } from "./timeline.tsx";
+import { type Story, useStory } from "./use-story.ts";
 import { useWanted } from "./use-wanted.ts";
 
 /** All that happened under one plan. `#seq-7` in the address is one of its entries. */
 export function PlanPage({ params }: PageParameters): JSX.Element {
   const planId = params["planId"] ?? "";
-  const story = useParts<StoryAnswer>({
-    key: planId,
-    load: (after, signal) => api.get(`/v1/plans/${encodeURIComponent(planId)}/story`, { query: { after }, signal }),
-  });
-  const plan = story.key === planId ? story.parts.at(-1)?.plan : undefined;
+  return <StoryPage key={planId} planId={planId} />;
+}
+
+function StoryPage({ planId }: { readonly planId: string }): JSX.Element {
+  const story = useStory(planId);
+  const { plan, later, earlier, reload } = story;
   return (
     <Page
       title={plan ? `Plan for ${plan.user}` : "Plan"}
       class="story-page"
       actions={
         <>
-          <Button icon="refresh" busy={story.isLoading} onClick={story.reload}>
+          <Button icon="refresh" busy={later.isLoading || earlier.isLoading} onClick={reload}>
             Refresh
           </Button>
-          {plan && <RevokeButton plan={plan} onRevoked={story.reload} />}
+          {plan && <RevokeButton plan={plan} onRevoked={reload} />}
         </>
       }
     >
-      {plan ? <Story story={story} plan={plan} /> : <NoStory story={story} />}
+      {plan ? <Told story={story} plan={plan} /> : <NoStory error={later.error} onRetry={reload} />}
     </Page>
   );
 }
 
-interface StoryProps {
-  readonly story: Parts<StoryAnswer>;
+interface ToldProps {
+  readonly story: Story;
+  readonly plan: StoryAnswer["plan"];
 }
 
-function Story({ story, plan }: StoryProps & { readonly plan: StoryAnswer["plan"] }): JSX.Element {
-  const entries = story.parts.flatMap((part) => part.entries);
-  // Those that were too long for the first part come with the next ones.
-  const holds = [...new Map(story.parts.flatMap((part) => part.holds.map((hold) => [hold.holdId, hold]))).values()];
-  const wanted = useWanted(story, entries);
+function Told({ story, plan }: ToldProps): JSX.Element {
+  const { entries, later, earlier } = story;
+  const wanted = useWanted(story);
   const used = plan.status === "pending" ? undefined : countCalls(entries, plan.plan.steps.length);
   return (
     <>
@@ -64,22 +63,29 @@ function Story({ story, plan }: StoryProps & { readonly plan: StoryAnswer["plan"
           <section class="hold-section">
             <h2>The plan</h2>
             <HoldPlan plan={plan.plan} used={used} />
-            {used && story.hasMore && <p class="quiet">Calls are counted in the entries that are loaded.</p>}
+            {used && (later.hasMore || earlier.hasMore) && (
+              <p class="quiet">Calls are counted in the entries that are loaded.</p>
+            )}
           </section>
         </div>
         <section class="hold-section story-main">
           <h2>What happened</h2>
-          <Timeline story={story} entries={entries} holds={holds as readonly InboxItem[]} wanted={wanted} />
+          <Timeline story={story} wanted={wanted} />
         </section>
       </div>
     </>
   );
 }
 
-function NoStory({ story: { error, reload } }: StoryProps): JSX.Element {
+interface NoStoryProps {
+  readonly error: ApiError | undefined;
+  readonly onRetry: () => void;
+}
+
+function NoStory({ error, onRetry }: NoStoryProps): JSX.Element {
   if (!error) return <Loading what="the plan" />;
   if (error.code !== "not_found" && error.code !== "invalid_request")
-    return <ErrorState error={error} onRetry={reload} />;
+    return <ErrorState error={error} onRetry={onRetry} />;
   return (
     <EmptyState icon="help" title="This plan is not here for you">
       <p class="quiet">There is none of this id, or it was made for somebody else.</p>

@@ -18,8 +18,9 @@ function tell(events: readonly StoryEvent[], over: Partial<StoryEntry> = {}, wan
   const plan = { seq: entries.length } as StoryAnswer["plan"];
   const parts = [{ plan, entries, holds: [] }];
   const nothing = (): void => undefined;
-  const loaded = { isLoading: false, error: undefined, hasMore: false, loadMore: nothing, reload: nothing };
-  return renderToString(h(Timeline, { story: { parts, key: "", ...loaded }, entries, holds: [], wanted }));
+  const loaded = { key: "", isLoading: false, error: undefined, hasMore: false, loadMore: nothing, reload: nothing };
+  const story = { plan, entries, holds: [], later: { parts, ...loaded }, earlier: { parts: [], ...loaded } };
+  return renderToString(h(Timeline, { story, wanted }));
 }
 
 describe("what a client wrote", () => {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
-import type { StoryAnswer, StoryEntry } from "../../../../core/api/history.ts";
-import type { Parts } from "../parts/use-parts.ts";
+import { PART } from "./earlier-part.ts";
+import type { Story } from "./use-story.ts";
 
 /** The number of the entry that an address points to: `#seq-7`. */
 export function readWanted(hash: string): number | undefined {
@@ -12,13 +12,14 @@ export function entryId(seq: number): string {
   return `seq-${seq}`;
 }
 
-/** The entry that the address points to. What it takes to get there is loaded, and it is brought into sight once. */
-export function useWanted(story: Parts<StoryAnswer>, entries: readonly StoryEntry[]): number | undefined {
+/** The entry that the address points to. It is loaded with what is around it, and brought into sight once. */
+export function useWanted({ plan, entries, later, earlier, show }: Story): number | undefined {
   const [wanted, setWanted] = useState(() => readWanted(location.hash));
   const isThere = wanted !== undefined && entries.some(({ seq }) => seq === wanted);
-  const { hasMore, isLoading, error } = story;
+  const isLoading = later.isLoading || earlier.isLoading;
+  const error = later.error ?? earlier.error;
   // Of the entry that there is not yet.
-  const seq = story.parts.at(-1)?.plan.seq ?? 0;
+  const seq = plan?.seq ?? 0;
   useEffect(() => {
     // The router changes the address of a link by itself, without an event of the browser's.
     const read = (): void => setWanted(readWanted(location.hash));
@@ -33,10 +34,11 @@ export function useWanted(story: Parts<StoryAnswer>, entries: readonly StoryEntr
     };
   }, []);
   useEffect(() => {
-    if (wanted === undefined || isThere || wanted >= seq || !hasMore || isLoading || error) return;
-    // All that it takes at once: a story that is drawn anew for each part takes its time.
-    story.loadMore(Math.ceil(((wanted + 1 - entries.length) / Math.max(1, entries.length)) * story.parts.length));
-  }, [wanted, isThere, hasMore, isLoading, error]);
+    if (wanted === undefined || isThere || wanted >= seq || isLoading || error) return;
+    const end = (entries.at(-1)?.seq ?? -1) + 1;
+    if (wanted >= end && wanted < end + PART) later.loadMore();
+    else show(wanted);
+  }, [wanted, isThere, entries.length, isLoading, error]);
   useEffect(() => {
     if (!isThere) return;
     const element = document.getElementById(entryId(wanted));
