@@ -31,9 +31,12 @@ export class HoldingGate implements Gate {
     this.#held = held;
   }
 
-  /** What the person says who sees every hold that is open. */
-  decide(status: "approved" | "rejected"): void {
-    for (const one of this.#holds.values()) if (one.status === "pending") one.status = status;
+  /** What the person says who sees every hold that is open, or only that of one action. */
+  decide(status: "approved" | "rejected", only?: Pick<GateCall, "tool" | "args">): void {
+    const action = only && nameAction(only);
+    for (const [name, one] of this.#holds) {
+      if (one.status === "pending" && (action === undefined || action === name)) one.status = status;
+    }
   }
 
   /** The policy changes: no rule holds a call any more. */
@@ -101,6 +104,6 @@ export class HoldingGate implements Gate {
   async close(): Promise<void> {}
 }
 
-function nameAction({ tool, args }: GateCall): string {
+function nameAction({ tool, args }: Pick<GateCall, "tool" | "args">): string {
   return JSON.stringify([tool, args]);
 }

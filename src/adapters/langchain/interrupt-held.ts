@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { IntentlockError } from "../../core/index.ts";
 import type { RunResult, Session, SessionCall } from "../../session/index.ts";
 
@@ -23,6 +24,39 @@ type Interrupt = (value: unknown) => unknown;
 /** The interrupts of calls that wait or have waited, by the call: what they were resumed with is no answer to a tool. */
 const interrupts = new WeakMap<Session, Map<string, number>>();
 
+/** A call that a middleware hands on, and what it interrupted the graph with when it was made last. */
+interface HandedOn {
+  readonly session: Session;
+  readonly callId: string | undefined;
+  thrown?: unknown;
+}
+
+const handedOn = new AsyncLocalStorage<HandedOn>();
+
+/**
+ * Hands a call on to whoever makes it in the end. If a person has to approve it, the graph is interrupted whatever others
+ * on the way make of that: there are middleware that take an interrupt for a failure, retry it, and go on without it.
+ *
+ * @throws what LangGraph's `interrupt()` threw, or what `work` throws
+ */
+export async function keepInterrupt<T>(
+  call: Pick<HandedOn, "session" | "callId">,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  const entry: HandedOn = { ...call };
+  const rethrow = (): void => {
+    if (entry.thrown !== undefined) throw entry.thrown;
+  };
+  try {
+    const result = await handedOn.run(entry, work);
+    rethrow();
+    return result;
+  } catch (error) {
+    rethrow();
+    throw error;
+  }
+}
+
 /** More values than anybody resumes one node with. */
 const MAX_VALUES = 1000;
 
@@ -39,6 +73,9 @@ export async function interruptIfHeld<T>(
   attempt: () => Promise<RunResult<T>>,
 ): Promise<RunResult<T>> {
   const interrupt = findInterrupt(config);
+  const entry = handedOn.getStore();
+  const own = entry?.session === session && entry.callId === call.callId ? entry : undefined;
+  if (own) own.thrown = undefined;
   if (!interrupt) {
     if ((await session.peek(call)).verdict === "hold") throw cannotInterrupt();
     return await attempt();
@@ -52,7 +89,12 @@ export async function interruptIfHeld<T>(
   let result = await attempt();
   while (result.isError && result.hold && taken < MAX_VALUES) {
     known.set(key, ++taken);
-    interrupt(toValue(session, call, result.hold));
+    try {
+      interrupt(toValue(session, call, result.hold));
+    } catch (thrown) {
+      if (own) own.thrown = thrown;
+      throw thrown;
+    }
     result = await attempt();
   }
   return result;

@@ -3,6 +3,7 @@ import type { ToolCall } from "@langchain/core/messages/tool";
 import { BlockedError, type Session } from "../../session/index.ts";
 import { refuseCall } from "./check-call.ts";
 import { isClientTool } from "./coverage.ts";
+import { keepInterrupt } from "./interrupt-held.ts";
 import { lockTool } from "./lock-tool.ts";
 import { toErrorMessage } from "./model-call.ts";
 import { isTripped, runWithTripwire } from "./tripwire.ts";
@@ -29,7 +30,7 @@ export async function runToolCall<Request extends ToolCallRequest<unknown>, Answ
   try {
     if (!isClientTool(tool)) throw await refuse(session, toolCall, "the agent has no such tool");
     const locked = { ...request, tool: lockTool(tool, session) };
-    return await runWithTripwire(() => handler(locked));
+    return await keepInterrupt({ session, callId: toolCall.id }, () => runWithTripwire(() => handler(locked)));
   } catch (thrown) {
     if (isControl(thrown) || runtime.signal?.aborted) throw thrown;
     const error = findRoot(thrown);
