@@ -4,7 +4,7 @@ import { type ApiSchemas, describeQuery, describeSchema, describeSchemas } from 
 import { type AnyEndpoint, type AuthKind, MAX_BODY_BYTES, problemsOf, SESSION_COOKIE } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
 import { listParameters, parameterSchema } from "./parameters.ts";
-import { CSRF_HEADER } from "./session.ts";
+import { BACKGROUND_HEADER, CSRF_HEADER } from "./session.ts";
 
 /**
  * The server's API as an OpenAPI 3.1 document, frozen: every endpoint, with the schemas of what is asked and answered and
@@ -84,7 +84,7 @@ function describeProblems(codes: readonly ProblemCode[], schemas: ApiSchemas): J
   };
 }
 
-const SESSION = `A person who is signed in; with TLS the cookie's name begins with \`__Host-\`. What changes something needs the header \`${CSRF_HEADER}\` too.`;
+const SESSION = `A person who is signed in; with TLS the cookie's name begins with \`__Host-\`. What changes something needs the header \`${CSRF_HEADER}\` too. A request with the header \`${BACKGROUND_HEADER}\` does not make the session last longer.`;
 
 const SECURITY: JsonObject = {
   apiKey: { type: "http", scheme: "bearer", description: "An API key of an agent: `ilk_…`" },
