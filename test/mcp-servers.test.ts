@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
@@ -32,9 +32,9 @@ describe("over stdio", () => {
 
   test("the memory server, too, with its calls side by side", async () => {
     const desk = aDesk();
-    const { call } = await throughProxy(desk, [
+    const { client, call } = await throughProxy(desk, [
       ...desk.options({ tool: "create_entities", maxCalls: 3 }, { tool: "read_graph" }),
-      ...["--outbox", "outbox.db", "--"],
+      ...["--outbox", "outbox.db", "--signing-key", "key.json", "--"],
       ...officialServer("memory"),
     ]);
     const create = (name: string): Promise<string> =>
@@ -44,7 +44,21 @@ describe("over stdio", () => {
     expect(await call("delete_entities", { entityNames: ["a"] })).toContain("(not_in_plan)");
     const graph = JSON.parse(await call("read_graph", {})) as { readonly entities: readonly unknown[] };
     expect(graph.entities.length).toBeGreaterThan(0);
-    expect(existsSync(join(desk.folder, "outbox.db"))).toBe(true);
+    await client.close();
+    const verify = ["audit", "verify", "--outbox", "outbox.db", "--jwks", "key.json", "--agent", "local", "--json"];
+    let out = "";
+    const write = (text: string): void => {
+      out += text;
+    };
+    const code = await runCli(verify, { stdout: { write }, stderr: { write }, env: {}, cwd: desk.folder });
+    expect({ code, ...JSON.parse(out) }).toMatchObject({
+      code: EXIT.ok,
+      ok: true,
+      plans: 1,
+      decisions: 7,
+      recomputed: 7,
+    });
+    expect(statSync(join(desk.folder, "key.json")).mode & 0o077).toBe(0);
   });
 });
 

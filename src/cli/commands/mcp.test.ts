@@ -31,6 +31,7 @@ describe("mcp", () => {
       `--gate http --url https://lock.acme.dev --outbox o.db --declare ${USER} -- server`,
       "the server keeps the record",
     ],
+    [`${REMOTE} --declare --signing-key key.json -- server`, "the server signs"],
     [`${REMOTE} --declare --api-key-env EMPTY -- server`, "The API key is missing: set the variable EMPTY"],
     [`${REMOTE.replace("https", "http")} --declare -- server`, "expected https:"],
     [`${LOCAL} --plan plan.json --allow everything -- server`, "Expected one of resources, prompts"],
@@ -70,7 +71,7 @@ describe("mcp", () => {
     const shell = aShell();
     for (const [name, content] of Object.entries(files)) shell.write(name, content);
     const streams = { stdin: new PassThrough(), stdout: new PassThrough() };
-    const argv = `mcp --plan plan.json ${LOCAL} -- server`.split(" ");
+    const argv = `mcp --plan plan.json ${LOCAL} --signing-key key.json -- server`.split(" ");
     expect(await shell.run(argv, streams)).toMatchObject({ code, err: expect.stringContaining(says) });
   });
 

@@ -27,6 +27,7 @@ export function addMcpCommand(program: Command, host: CommandHost): void {
       new Option("--url <url>", "the Intentlock server of a hybrid or http gate"),
       new Option("--api-key-env <name>", "the variable that has the agent's API key").default("INTENTLOCK_API_KEY"),
       new Option("--outbox <file>", "the durable record of a local or hybrid gate"),
+      new Option("--signing-key <file>", "with which a local gate signs; made if it is not there"),
       numberOption("--wait <seconds>", "the longest wait for a person", [1, 86_400]).default(300),
       new Option("--server <url>", "the MCP server that is locked, over streamable HTTP"),
       new Option("--server-token-env <name>", "the variable that has a bearer token for --server"),

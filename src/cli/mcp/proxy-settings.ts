@@ -15,6 +15,7 @@ export interface McpOptions {
   readonly url?: string;
   readonly apiKeyEnv: string;
   readonly outbox?: string;
+  readonly signingKey?: string;
   readonly wait: number;
   readonly server?: string;
   readonly serverTokenEnv?: string;
@@ -25,7 +26,12 @@ export interface McpOptions {
 
 /** The gate that decides. */
 export type GateSettings =
-  | { readonly kind: "local"; readonly policyFile: string; readonly outbox: string | undefined }
+  | {
+      readonly kind: "local";
+      readonly policyFile: string;
+      readonly outbox: string | undefined;
+      readonly keyFile: string | undefined;
+    }
   | {
       readonly kind: "hybrid" | "http";
       readonly url: string;
@@ -76,15 +82,20 @@ function readPlanChoice({ plan, declare = false, gate }: McpOptions): string | u
   );
 }
 
-function readGate({ gate: kind, policy, url, apiKeyEnv, outbox }: McpOptions, io: CliIo): GateSettings {
+function readGate(
+  { gate: kind, policy, url, apiKeyEnv, outbox, signingKey: keyFile }: McpOptions,
+  io: CliIo,
+): GateSettings {
   if (kind === "local") {
     if (url !== undefined) throw usageError("--url is for --gate hybrid and --gate http: a local gate has no server.");
     if (policy === undefined)
       throw usageError("What is allowed at all? Add --policy policy.yaml, or --gate hybrid with a server.");
-    return { kind, policyFile: policy, outbox };
+    return { kind, policyFile: policy, outbox, keyFile };
   }
   if (policy !== undefined)
     throw usageError(`--policy is for a local gate: with --gate ${kind} the server has the policy.`);
+  if (keyFile !== undefined)
+    throw usageError(`--signing-key is for a local gate: with --gate ${kind} the server signs.`);
   if (url === undefined) throw usageError(`--gate ${kind} needs the server: --url https://lock.example.com`);
   if (kind === "http" && outbox !== undefined)
     throw usageError("--outbox is for local and hybrid gates: the server keeps the record.");
