@@ -12,6 +12,9 @@ import {
   signPlanToken,
 } from "intentlock/core";
 
+// For bench/peers, which is a package of its own and does not find this one by its name.
+export { check } from "intentlock/core";
+
 /** A rule in the few words that both `check()` and the floor understand. */
 export interface SimpleRule {
   readonly id: string;
