@@ -90,6 +90,25 @@ describe("mcp", () => {
   });
 });
 
+describe("a server at a URL", () => {
+  test("that nobody answers at is told of, to the client and to whoever runs the proxy", async () => {
+    const shell = aShell();
+    shell.write("policy.yaml", POLICY);
+    shell.write("plan.json", PLAN);
+    const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+    const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } };
+    stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params })}\n`);
+    // A port that nothing can listen on.
+    const argv = `mcp --plan plan.json ${LOCAL} --server http://127.0.0.1:1/mcp`.split(" ");
+    const ended = await shell.run(argv, { stdin, stdout });
+    expect(ended).toMatchObject({
+      code: EXIT.failed,
+      err: expect.stringContaining("error: The request could not be sent"),
+    });
+    expect(String(stdout.read())).toContain('"message":"Intentlock did not start: The request could not be sent');
+  });
+});
+
 describe("the locked server", () => {
   test("gets the environment without what is Intentlock's", () => {
     const env = { ...ENV, MY_KEY: "ilk_other", INTENTLOCK_PUBLIC_URL: "x", GITHUB_TOKEN: "kept" };

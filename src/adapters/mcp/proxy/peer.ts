@@ -1,5 +1,6 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { describeThrown } from "../../../session/describe-thrown.ts";
 import type { JsonRpcId } from "../tool-verdict.ts";
 
 /** Parameters and results as they came: nothing is believed of what is in them. */
@@ -97,7 +98,8 @@ export class Peer {
     signal?.addEventListener("abort", cancel, { once: true });
     const message = { jsonrpc: "2.0", id, method, ...(params && { params }) } as JSONRPCMessage;
     this.#transport.send(message).catch((cause: unknown) => {
-      reject(new NoReply("The request could not be sent", { reached: !wasNeverSent(cause), cause }));
+      const why = describeThrown(cause).slice(0, 200);
+      reject(new NoReply(`The request could not be sent: ${why}`, { reached: !wasNeverSent(cause), cause }));
     });
     try {
       return await promise;
