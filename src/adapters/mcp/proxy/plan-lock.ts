@@ -29,7 +29,7 @@ interface Asked {
   isHeard: boolean;
 }
 
-/** So many plans in a row may be rejected: people are not to be worn down. */
+/** So many plans in a row may be rejected, or not be decided about: people are not to be worn down. */
 const MAX_REJECTED = 5;
 
 /** One plan at a time: given to the proxy, or declared by the model behind the client. */
@@ -106,7 +106,7 @@ export class PlanLock {
 
   async #replace(plan: Json | undefined, tools: ToolList): Promise<Declared> {
     if (this.#rejected >= MAX_REJECTED) {
-      return refused("Too many plans in a row were rejected. Whoever runs the proxy has to start it again.");
+      return refused("Too many plans in a row were not approved. Whoever runs the proxy has to start it again.");
     }
     try {
       const signed = await this.#sign(plan as unknown as Plan, tools);
