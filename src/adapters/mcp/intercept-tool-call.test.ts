@@ -223,6 +223,31 @@ describe("the budget", () => {
     });
   });
 
+  test.each<[string, Budget | undefined, number | undefined]>([
+    ["the step", undefined, 50],
+    ["the session", { session: { calls: 50 } }, undefined],
+    ["the person", { session: { calls: 90 }, principal: { calls: 50, windowSeconds: 86_400 } }, 80],
+    ["the money", { session: { payoutMicros: 50 }, payouts: [{ ...payouts[0], microsPerUnit: 1 }] as never }, 80],
+  ])("of %s is met exactly by 256 at a time, and again by what is given back", async (_name, budget, maxCalls) => {
+    const gate = new LocalGate({ policy: aPolicy(), budget });
+    const plan = aPlan(maxCalls === undefined ? {} : { maxCalls });
+    const { session } = await aSession({ gate, plan });
+    let id = 0;
+    const interceptMany = async (): Promise<ToolVerdict[]> => {
+      const params = { name: "send_money", arguments: { amount: 1 } };
+      const asked = Array.from({ length: 256 }, () =>
+        interceptToolCall(aRequestText({ id: id++, params }), { session }),
+      );
+      return (await Promise.all(asked)).filter(isAllowed);
+    };
+    const allowed = await interceptMany();
+    expect(allowed).toHaveLength(50);
+    await Promise.all([...allowed.slice(0, 7), ...allowed.slice(0, 7)].map(releaseToolCall));
+    const claims = await Promise.all(allowed.slice(7, 20).map(claimToolCall));
+    await Promise.all(claims.map((claim, index) => claim?.settle(index < 3 ? "aborted" : "unknown")));
+    expect(await interceptMany()).toHaveLength(10);
+  });
+
   test("that is used up blocks last", async () => {
     const verdict = await intercept({ session: { calls: 0 } }, {});
     expect(verdict).toMatchObject({ outcome: "blocked", stage: "budget", denialCode: "budget_exhausted" });
