@@ -74,20 +74,23 @@ describe.each([
   ["the tool", {}, { requireApproval: true }],
   ["the agent", { requireToolApproval: true }, {}],
 ])("with an approval of Mastra's own, of %s", (_name, call, over) => {
-  test.each(["approved", "rejected"] as const)(
-    "mastra#20487: what the application declines does not run, though a person has %s it",
-    async (status) => {
-      const { tool, runs } = aPayTool("pay", over);
-      const { gate, start } = aHeldAgent([pay(LANDLORD, "pay-1")], (own) => ({
-        tools: lockTools({ pay: tool }, { gate: own }),
-      }));
-      const agent = start();
-      const { runId = "" } = await agent.generate("go", { requestContext: aRequest(PAY), ...call });
-      gate.decide(status);
-      await agent.declineToolCallGenerate({ runId, toolCallId: "pay-1" });
-      expect(runs).toEqual([]);
-    },
-  );
+  test.each([
+    ["at once", false],
+    ["while it waits for a person, who then approves it", true],
+  ])("mastra#20487: what the application declines does not run: %s", async (_case, isHeld) => {
+    const { tool, runs } = aPayTool("pay", over);
+    const { gate, start } = aHeldAgent([pay(LANDLORD, "pay-1")], (own) => ({
+      tools: lockTools({ pay: tool }, { gate: own }),
+    }));
+    const agent = start();
+    const { runId = "" } = await agent.generate("go", { requestContext: aRequest(PAY), ...call });
+    const which = { runId, toolCallId: "pay-1" };
+    if (isHeld) await agent.approveToolCallGenerate(which);
+    expect(gate.opened).toHaveLength(isHeld ? 1 : 0);
+    gate.decide("approved");
+    await agent.declineToolCallGenerate(which);
+    expect(runs).toEqual([]);
+  });
 
   test("mastra#20487: what a person has rejected does not run, though the application approves it", async () => {
     const { tool, runs } = aPayTool("pay", over);

@@ -21,7 +21,7 @@ import {
 import { ALICE } from "../builders.ts";
 import { toProviderTools } from "../framework-conformance/ai-sdk-run.ts";
 import { HoldingGate } from "../holding-gate.ts";
-import { listEntries } from "../sessions.ts";
+import { allow, listEntries, ScriptedGate } from "../sessions.ts";
 
 const PAY_LANDLORD = stepsOf({ tool: "pay", args: { to: { eq: "landlord" } } });
 
@@ -78,6 +78,16 @@ describe.each(WAYS)("%s", (way) => {
       expect(new Set(listEntries(audit))).toEqual(new Set([`${name}-1:not_in_plan`, "ok", "other-1:allow"]));
     });
 
+    test.each(["constructor", "toString", "valueOf"])("%s has no setting that nobody made", async (name) => {
+      const { pay, runs } = aPayTool();
+      const tools = { ...named(name, pay), other: aPayTool().pay } as ToolSet;
+      const toolApproval = { other: "not-applicable" } as const;
+      const { settings, audit } = await aLock(tools, stepsOf({ tool: name }), { toolApproval });
+      await runWith(way, { ...settings, model: scriptedModel([aToolCall(name)], DONE) });
+      expect(runs).toHaveLength(1);
+      expect(listEntries(audit)).toEqual([`${name}-1:allow`, "ok"]);
+    });
+
     test.each(["constructor", "toString", "__proto__"])("%s that there is not is no tool", async (name) => {
       const { pay, runs } = aPayTool();
       const { settings, audit } = await aLock({ pay }, stepsOf({ tool: "pay" }));
@@ -87,7 +97,7 @@ describe.each(WAYS)("%s", (way) => {
     });
   });
 
-  test("vercel/ai#12878: after an abort that the SDK swallows, no call runs", async () => {
+  test("vercel/ai#12878: a call that is still being decided when the run is aborted does not run", async () => {
     const abort = new AbortController();
     const runs: unknown[] = [];
     const pay = tool({
@@ -99,16 +109,16 @@ describe.each(WAYS)("%s", (way) => {
         return "paid";
       },
     });
-    const { settings, audit } = await aLock({ pay }, stepsOf({ tool: "pay" }));
-    // A model that pays no heed to the signal either.
-    const model = scriptedModel(
-      [aToolCall("pay", { to: "a" })],
-      [aToolCall("pay", { to: "b" }, { toolCallId: "pay-2" })],
-      DONE,
-    );
+    // The answer to the second call comes when the first has ended the run, which the SDK keeps to itself.
+    const isOver = new Promise((resolve) => abort.signal.addEventListener("abort", resolve));
+    const gate = new ScriptedGate({ check: [allow, async (call) => await isOver.then(() => allow(call))] });
+    const { settings } = await aLock({ pay }, stepsOf({ tool: "pay" }), { gate });
+    const calls = ["a", "b"].map((to) => aToolCall("pay", { to }, { toolCallId: to }));
+    const model = scriptedModel(calls, DONE);
     await runWith(way, { ...settings, model, abortSignal: abort.signal }).catch(() => undefined);
+    await vi.waitFor(() => expect(gate.outcomes).toHaveLength(2), { timeout: 10_000 });
     expect(runs).toEqual([{ to: "a" }]);
-    expect(listEntries(audit).filter((entry) => entry.endsWith("allow"))).toEqual(["pay-1:allow"]);
+    expect(gate.outcomes).toMatchObject([{ status: "ok" }, { status: "aborted" }]);
   });
 
   describe("vercel/ai#11001: a tool that the model's provider runs", () => {
