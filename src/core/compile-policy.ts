@@ -6,6 +6,7 @@ import { normalizeEmail } from "./names.ts";
 import { type CompiledArgs, compileArgs, findFailingArg } from "./plan.ts";
 import { compileEmailGlob, type Match, type Policy, type PolicyRule } from "./policy.ts";
 import type { TextMatcher } from "./text-matcher.ts";
+import { indexByTool } from "./tool-index.ts";
 
 /** A policy whose rules are found by the name of a tool, so that a decision does not look at the rules for others. */
 export interface CompiledPolicy {
@@ -40,13 +41,16 @@ function makePolicy(policy: Policy): CompiledPolicy {
     match: compileMatch(rule.match, globs),
     except: rule.except && compileMatch(rule.except, globs),
   }));
+  const index = indexByTool(rules, ({ rule: { match } }) =>
+    match.tool === undefined ? undefined : [match.tool].flat(),
+  );
   const byTool = new Map<string, typeof rules>();
 
   function rulesOf(tool: string): typeof rules {
     const known = byTool.get(tool);
     if (known) return known;
     const answers = new Map<TextMatcher, boolean>();
-    const found = rules.filter(({ match }) => match.matchesTool(tool, answers));
+    const found = index.candidates(tool).filter(({ match }) => match.matchesTool(tool, answers));
     if (byTool.size >= MAX_TOOLS) byTool.clear();
     byTool.set(tool, found);
     return found;
