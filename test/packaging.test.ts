@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { build } from "esbuild";
@@ -49,15 +50,47 @@ describe("the package's entries", () => {
   });
 });
 
-describe("what is published", () => {
-  test("has the documentation without its pictures, which would be most of it", async () => {
-    const argv = ["pack", "--dry-run", "--json", "--ignore-scripts"];
-    const { stdout } = await promisify(execFile)("npm", argv, { cwd: new URL("..", import.meta.url) });
-    const [packed] = JSON.parse(stdout) as { readonly files: readonly { readonly path: string }[] }[];
-    const files = packed?.files.map(({ path }) => path) ?? [];
-    expect(files).toEqual(expect.arrayContaining(["README.md", "LICENSE", "CHANGELOG.md", "docs/inbox.md"]));
+describe("what is published", async () => {
+  const root = new URL("..", import.meta.url);
+  const argv = ["pack", "--dry-run", "--json", "--ignore-scripts"];
+  const { stdout } = await promisify(execFile)("npm", argv, { cwd: root, maxBuffer: 10_000_000 });
+  const [packed] = JSON.parse(stdout) as { readonly files: readonly { readonly path: string }[] }[];
+  const files = packed?.files.map(({ path }) => path) ?? [];
+
+  test("has the documentation without its pictures, which would be most of it", () => {
+    const pages = ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "docs/inbox.md", "docs/security.md"];
+    expect(files).toEqual(expect.arrayContaining(pages));
     expect(files.filter((path) => /\.(png|jpe?g|gif|webp|mp4)$/i.test(path))).toEqual([]);
-    expect(files.filter((path) => /^(src|test|bench)\/|\.test\./.test(path))).toEqual([]);
+  });
+
+  test("is programs, documentation and examples, and nothing else", () => {
+    const others = files.filter((path) => !/^(?:dist|docs|examples)\/[^.]|^[A-Z]+\.md$|^LICENSE$/.test(path));
+    expect(others).toEqual(["package.json"]);
+    const kinds = new Set(files.filter((path) => !path.startsWith("dist/")).map((path) => path.split(".").at(-1)));
+    expect([...kinds].toSorted()).toEqual(["LICENSE", "json", "md", "ts", "yaml"]);
+  });
+
+  test.each([
+    ["tests", /\.(?:test|test-d|bench)\.|(?:^|\/)(?:test|fixtures|__snapshots__)\//],
+    ["what a program has written", /\.(?:db|sqlite|log|tgz|tsbuildinfo|lock)(?:-|$)|package-lock/],
+    ["keys and settings of a machine", /\.(?:pem|key|p12|env)$|(?:^|\/)\./],
+    ["installed packages", /node_modules/],
+  ])("has no %s", (_name, pattern) => {
+    expect(files.filter((path) => pattern.test(path))).toEqual([]);
+  });
+
+  test("names no folder of the machine that it was built on, and has no key", () => {
+    const folders = [fileURLToPath(root), `${homedir()}/`].filter((folder) => folder.length > 2);
+    const told = files.filter((path) => {
+      const text = readFileSync(new URL(path, root), "utf8");
+      return folders.some((folder) => text.includes(folder)) || /-----BEGIN [A-Z ]*PRIVATE KEY/.test(text);
+    });
+    expect(told).toEqual([]);
+  });
+
+  test("runs nothing when it is installed", () => {
+    const scripts = Object.keys(manifest.scripts);
+    expect(scripts.filter((name) => /^(?:pre|post)?install$|^prepare$/.test(name))).toEqual([]);
   });
 });
 

@@ -153,8 +153,8 @@ describe.each([
   ])(
     "langchain#40166: a call that somebody edits into %s is checked as what it has become",
     async (_case, editedAction, expected) => {
-      const allowedDecisions = ["approve", "edit", "reject"] as const;
-      const others = [humanInTheLoopMiddleware({ interruptOn: { pay: { allowedDecisions: [...allowedDecisions] } } })];
+      const allowedDecisions = ["approve", "edit", "reject"];
+      const others = [humanInTheLoopMiddleware({ interruptOn: { pay: { allowedDecisions } } } as never)];
       const steps = [{ tool: "pay", args: { to: { in: ["landlord", "plumber"] } } }] satisfies readonly PlanStep[];
       const { runs, begin, resume } = anAgent(false, { replies: [say(TO_LANDLORD), "done"], steps, others, isOutside });
       expect((await begin()).__interrupt__).toHaveLength(1);
