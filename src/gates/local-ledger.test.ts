@@ -64,6 +64,37 @@ describe("a ledger", () => {
   });
 });
 
+test("after any calls and refunds of two plans each ledger is the sum of what ran", () => {
+  const step = fc.record({ plan: fc.nat(1), payout: fc.nat(1e6), refund: fc.option(fc.nat(20)), later: fc.nat(1) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+      const ledger = new LocalLedger({ principal: { windowSeconds: 3600 } });
+      const sessions = [aSession(), aSession()] as const;
+      const ran: { plan: number; payout: number; credit: () => void }[] = [];
+      let now = NOW;
+      for (const { plan, payout, refund, later } of steps) {
+        now += later * 60;
+        ran.push({ plan, payout, credit: ledger.debit(sessions[plan]!, ALICE, { now, payoutMicros: payout }) });
+        const [back] = refund === null ? [] : ran.splice(refund % ran.length, 1);
+        back?.credit();
+        back?.credit();
+      }
+      const sum = (some: typeof ran): Account =>
+        some.reduce(({ calls, payoutMicros }, one) => ({ calls: calls + 1, payoutMicros: payoutMicros + one.payout }), {
+          calls: 0,
+          payoutMicros: 0,
+        });
+      for (const [plan, session] of sessions.entries()) {
+        expect(ledger.read(session, ALICE, now)).toEqual({
+          session: sum(ran.filter((one) => one.plan === plan)),
+          principal: sum(ran),
+        });
+      }
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
 describe("a window", () => {
   test("slides: each call leaves it by itself, after its seconds and at most a sixtieth of them more", () => {
     const ledger = new LocalLedger(BUDGET);

@@ -20,8 +20,8 @@ export class Portions {
   readonly #client: ServerClient;
   readonly #reserved = new Map<string, Spent>();
   readonly #asking = new Map<string, Promise<void>>();
-  /** Plans that have got less than was asked for: nothing is asked for them ahead of time. */
-  readonly #short = new Set<string>();
+  /** What was asked for last: a plan that has got less gets nothing more for now. */
+  readonly #asked = new Map<string, Spent>();
 
   constructor(client: ServerClient) {
     this.#client = client;
@@ -52,7 +52,7 @@ export class Portions {
     const portion = portionOf(budget.principal);
     if (isEnough(budget.principal, this.#left(state), need)) {
       const half = { calls: portion.calls / 2, payoutMicros: portion.payoutMicros / 2 };
-      if (!this.#short.has(state.planId) && !isEnough(budget.principal, this.#left(state), half)) {
+      if (this.#hasGot(state.planId, budget.principal) && !isEnough(budget.principal, this.#left(state), half)) {
         this.#ask(state, budget, portion).catch(() => undefined);
       }
       return undefined;
@@ -62,16 +62,19 @@ export class Portions {
 
   forget(planId: string): void {
     this.#reserved.delete(planId);
-    this.#short.delete(planId);
+    this.#asked.delete(planId);
   }
 
   async #wait(state: PlanState, budget: Budget, need: Spent): Promise<GateCall["refusal"] | "ask again"> {
     const { planId } = state;
     const asking = this.#asking.get(planId);
     if (asking) {
-      // Of another call. If it fails or brings too little, this one asks by itself.
-      await asking.catch(() => undefined);
-      return "ask again";
+      // Of another call. If it fails this one asks by itself; if it brings too little there is no more.
+      const isAnswered = await asking.then(
+        () => true,
+        () => false,
+      );
+      return isAnswered && this.#isOut(state, budget.principal ?? {}, need) ? undefined : "ask again";
     }
     try {
       const { calls, payoutMicros } = portionOf(budget.principal ?? {});
@@ -92,7 +95,7 @@ export class Portions {
     return asking;
   }
 
-  async #reserve({ planId, spent }: PlanState, { session, principal }: Budget, more: Spent): Promise<void> {
+  async #reserve({ planId, spent }: PlanState, { session }: Budget, more: Spent): Promise<void> {
     const total = {
       // The plan itself will not take more.
       calls: Math.min(spent.calls + more.calls, session?.calls ?? Number.MAX_SAFE_INTEGER),
@@ -101,8 +104,23 @@ export class Portions {
     const ask = { params: { planId }, body: { total }, isRepeatable: true };
     const { reserved } = await this.#client.ask(endpoints.reserveBudget, ask);
     this.#reserved.set(planId, reserved);
-    if (isEnough(principal ?? {}, reserved, total)) this.#short.delete(planId);
-    else this.#short.add(planId);
+    this.#asked.set(planId, total);
+  }
+
+  #hasGot(planId: string, limit: Limit): boolean {
+    return isEnough(limit, this.of(planId), this.#asked.get(planId) ?? NOTHING);
+  }
+
+  /** Whether what a call lacks is what the server had no more of. */
+  #isOut(state: PlanState, limit: Limit, need: Spent): boolean {
+    const [left, reserved, asked] = [
+      this.#left(state),
+      this.of(state.planId),
+      this.#asked.get(state.planId) ?? NOTHING,
+    ];
+    return (["calls", "payoutMicros"] as const).some(
+      (what) => limit[what] !== undefined && left[what] < need[what] && reserved[what] < asked[what],
+    );
   }
 
   #left({ planId, spent }: PlanState): Spent {
