@@ -1,9 +1,9 @@
-import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { RunnableLambda } from "@langchain/core/runnables";
 import { DynamicTool, tool } from "@langchain/core/tools";
 import { Command, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { ToolNode } from "@langchain/langgraph/prebuilt";
-import { createAgent } from "langchain";
+import { type AgentMiddleware, createAgent, createMiddleware } from "langchain";
 import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ALICE } from "../../../test/builders.ts";
@@ -27,6 +27,7 @@ function anAgent(
   pay: (args: { to: string }) => unknown,
   replies: readonly Reply[] = [CALL, "done"],
   version: "v1" | "v2" = "v2",
+  others: readonly AgentMiddleware[] = [],
 ) {
   const gate = new HoldingGate("pay");
   const saver = new MemorySaver();
@@ -36,7 +37,7 @@ function anAgent(
     createAgent({
       model,
       tools: tools as never,
-      middleware: [intentlockMiddleware({ gate, onHold: "suspend" })],
+      middleware: [intentlockMiddleware({ gate, onHold: "suspend" }), ...others],
       version,
       ...(checkpointer && { checkpointer }),
     });
@@ -111,6 +112,32 @@ describe("a call that waits in an agent", () => {
     }
     expect(pay).not.toHaveBeenCalled();
     expect(gate.opened).toHaveLength(1);
+  });
+
+  test.each<[string, () => unknown]>([
+    ["answers in its place", () => new ToolMessage({ content: "failed", tool_call_id: "call-1" })],
+    ["throws another error", () => Promise.reject(new Error("failed"))],
+    ["makes it again", () => undefined],
+  ])("interrupts the run where a middleware behind ours %s, until it may run", async (_name, answer) => {
+    const pay = vi.fn(() => "paid");
+    const swallowing = createMiddleware({
+      name: "Swallowing",
+      wrapToolCall: async (request, handler) => {
+        try {
+          return await handler(request);
+        } catch {
+          return ((await answer()) ?? (await handler(request))) as ToolMessage;
+        }
+      },
+    });
+    const { gate, model, make, call, begin } = anAgent(pay, [CALL, "done"], "v2", [swallowing]);
+    const agent = make();
+    expect((await begin(agent)).__interrupt__).toMatchObject([{ value: { holdId: "hold-1" } }]);
+    expect(gate.opened).toHaveLength(1);
+    gate.decide("approved");
+    expect((await call(agent, new Command({ resume: true }))).__interrupt__).toBeUndefined();
+    expect(pay).toHaveBeenCalledTimes(1);
+    expect(listResults(model).map(({ text }) => text)).toEqual(["paid"]);
   });
 
   test("waits still in the first process, after another has gone on with it in between", async () => {
