@@ -12,6 +12,8 @@ import {
   shortCalls,
 } from "./check/scenario.ts";
 import { argsOfSize, decisionRow, gateRow, tokenRow } from "./check/subjects.ts";
+import { printNs } from "./peers/report.ts";
+import { reportResults } from "./results.ts";
 
 const ROUNDS = 5;
 
@@ -121,3 +123,14 @@ printTargets([
     unit: "ns",
   },
 ]);
+
+const frozen = matching.map((name) => median(cell(name, "frozen")));
+reportResults("check", {
+  tables: [],
+  figures: {
+    "frozen arguments": `${printNs(Math.min(...frozen))} to ${printNs(Math.max(...frozen))}`,
+    "frozen arguments / floor": `${worst("frozen", "memo", matching).toFixed(1)} times`,
+    "fresh arguments": printNs(median(matching.map((name) => median(cell(name, "fresh"))))),
+    "LocalGate, audit in memory": printNs(median(gates.get("200 B")?.get("in memory") ?? [])),
+  },
+});

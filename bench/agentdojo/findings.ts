@@ -5,6 +5,8 @@ import type { ToolCall, UserTask } from "./load.ts";
 export interface Finding {
   readonly what: string;
   readonly where: string;
+  /** Of an attack: it would wait for a person, with the policy that holds. */
+  readonly waits?: boolean;
   readonly calls: readonly FindingCall[];
 }
 

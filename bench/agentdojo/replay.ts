@@ -1,16 +1,14 @@
 import { check, type Decision, generateSigningKey, type OpenedToken, openPlanToken } from "intentlock/core";
 import { type GateCall, LocalGate, type SignedPlan } from "intentlock/gates";
 import type { Suite, ToolCall, UserTask } from "./load.ts";
+import { ALLOW_IN_PLAN, HOLD_SIDE_EFFECTS } from "./policies.ts";
 
 const AGENT = "agentdojo";
-const POLICY = `
-version: 1
-default: block
-rules:
-  - id: allow-in-plan
-    match: { inPlan: true }
-    decision: allow
-`;
+/**
+ * A decision under "allow what is in the plan", and whether the call would wait for a person under the policy that holds,
+ * if everything that waited before was approved: then both have counted the same.
+ */
+export type Replayed = Decision & { readonly held: boolean };
 
 export interface ReplayerOptions {
   /** Give the gate every call as it was recorded, without the two checks that a session makes before it asks. */
@@ -23,11 +21,18 @@ export class Replayer {
   readonly gateUs: number[] = [];
   readonly coreUs: number[] = [];
   readonly #gate: LocalGate;
+  /** Signs the plans with the policy that holds. What it would say is `check()`'s: nobody can be asked here. */
+  readonly #holding: LocalGate;
   readonly #gateAlone: boolean;
   readonly #open: (signed: SignedPlan) => Promise<OpenedToken>;
 
-  private constructor(gate: LocalGate, gateAlone: boolean, open: (signed: SignedPlan) => Promise<OpenedToken>) {
-    this.#gate = gate;
+  private constructor(
+    gates: { gate: LocalGate; holding: LocalGate },
+    gateAlone: boolean,
+    open: (signed: SignedPlan) => Promise<OpenedToken>,
+  ) {
+    this.#gate = gates.gate;
+    this.#holding = gates.holding;
     this.#gateAlone = gateAlone;
     this.#open = open;
   }
@@ -36,39 +41,40 @@ export class Replayer {
     const signingKey = await generateSigningKey();
     // Entries are made, hashed and chained as in earnest; only nobody keeps them.
     const audit = { append: () => {} };
-    const gate = new LocalGate({ policy: POLICY, agent: AGENT, signingKey, audit });
-    return new Replayer(gate, gateAlone, ({ token }) =>
+    const gate = new LocalGate({ policy: ALLOW_IN_PLAN, agent: AGENT, signingKey, audit });
+    const holding = new LocalGate({ policy: HOLD_SIDE_EFFECTS, agent: AGENT, signingKey });
+    return new Replayer({ gate, holding }, gateAlone, ({ token }) =>
       openPlanToken(token, [signingKey.publicKey], { audience: AGENT }),
     );
   }
 
   /** The decision about each call, in order. An allowed call is taken to have gone well. */
-  async replay(suite: Suite, task: UserTask, calls: readonly ToolCall[]): Promise<readonly Decision[]> {
+  async replay(suite: Suite, task: UserTask, calls: readonly ToolCall[]): Promise<readonly Replayed[]> {
     const tools = Object.fromEntries([...suite.tools].map(([name, { fingerprint }]) => [name, fingerprint]));
-    const signed = await this.#gate.sign({
-      user: "emma.johnson@example.com",
-      task: { instruction: task.prompt },
-      plan: task.plan,
-      tools,
-    });
+    const request = { user: "emma.johnson@example.com", task: { instruction: task.prompt }, plan: task.plan, tools };
+    const signed = await this.#gate.sign(request);
+    const signedHolding = await this.#holding.sign(request);
     const token = await this.#open(signed);
+    const holding = await this.#open(signedHolding);
     const used = task.plan.steps.map(() => 0);
-    const decisions: Decision[] = [];
+    const decisions: Replayed[] = [];
     for (const [index, call] of calls.entries()) {
       const gateCall = this.#prepare(suite, call, `call-${index}`);
       const decision = await this.#check(signed, gateCall, { token, used });
-      decisions.push(decision);
+      decisions.push({ ...decision, held: isHeld(decision, gateCall, { token: holding, used }) });
       if (decision.verdict !== "allow" || decision.seq === undefined) continue;
       used[decision.step] = (used[decision.step] ?? 0) + 1;
       const { planId } = signed;
       await this.#gate.record({ type: "outcome", planId, decisionSeq: decision.seq, status: "ok" });
     }
     await this.#gate.record({ type: "closed", planId: signed.planId });
+    await this.#holding.record({ type: "closed", planId: signedHolding.planId });
     return decisions;
   }
 
   async close(): Promise<void> {
     await this.#gate.close();
+    await this.#holding.close();
   }
 
   async #check(
@@ -95,6 +101,20 @@ export class Replayer {
     const refusal = this.#gateAlone ? undefined : refuseEarly(suite, { tool, args });
     return { callId, tool, args, ...(fingerprint !== undefined && { fingerprint }), ...(refusal && { refusal }) };
   }
+}
+
+/** @throws Error where the policies differ in anything but whether an allowed call waits */
+function isHeld(
+  { verdict }: Decision,
+  call: GateCall,
+  { token, used }: { readonly token: OpenedToken; readonly used: readonly number[] },
+): boolean {
+  if (call.refusal) return false;
+  const { verdict: holding } = check({ token, call, used, now: Math.floor(Date.now() / 1000) });
+  if ((verdict === "allow") === (holding === "block")) {
+    throw new Error(`Without holds it is ${verdict} and with them ${holding}, of ${call.tool}`);
+  }
+  return holding === "hold";
 }
 
 /** What a session knows of a call without asking its plan: such a call never runs, and takes nothing from a step. */

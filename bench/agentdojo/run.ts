@@ -5,14 +5,18 @@
  *   npm run bench:agentdojo                      tables
  *   npm run bench:agentdojo -- --explain         and everything that went otherwise than one would wish
  *   npm run bench:agentdojo -- --json            the same as JSON
+ *   npm run bench:agentdojo -- --save            and kept for docs/benchmarks.md
  *   npm run bench:agentdojo -- --gate-alone      without the checks of tool names and schemas that a session makes
  *
  * The data is in the folder that INTENTLOCK_AGENTDOJO names, or in ../shared/agentdojo.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { reportResults } from "../results.ts";
+import { causeTables } from "./causes.ts";
 import { compare } from "./compare.ts";
 import { loadCorpus } from "./load.ts";
+import { peopleTables } from "./people.ts";
 import { printFindings, printScores, type Timing } from "./print.ts";
 import { Replayer } from "./replay.ts";
 import { score } from "./score.ts";
@@ -21,6 +25,7 @@ const { values: flags } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
     explain: { type: "boolean", default: false },
+    save: { type: "boolean", default: false },
     "gate-alone": { type: "boolean", default: false },
   },
 });
@@ -48,6 +53,10 @@ if (corpus) {
     );
   } else {
     printScores({ ...scores, findings }, { comparisons, timings });
+    reportResults("agentdojo", {
+      tables: [...peopleTables(scores.people), ...causeTables(findings)],
+      figures: Object.fromEntries(comparisons.map(({ what, here: { count, of } }) => [what, `${count} of ${of}`])),
+    });
     if (flags.explain) printFindings(findings);
   }
 } else {
