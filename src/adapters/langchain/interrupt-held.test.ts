@@ -114,28 +114,43 @@ describe("a call that waits in an agent", () => {
     expect(gate.opened).toHaveLength(1);
   });
 
-  test.each<[string, () => unknown]>([
-    ["answers in its place", () => new ToolMessage({ content: "failed", tool_call_id: "call-1" })],
-    ["throws another error", () => Promise.reject(new Error("failed"))],
-    ["makes it again", () => undefined],
-  ])("interrupts the run where a middleware behind ours %s, until it may run", async (_name, answer) => {
-    const pay = vi.fn(() => "paid");
-    const swallowing = createMiddleware({
+  /** A middleware that takes whatever a call throws for a failure. */
+  const swallowing = (answer: (again: () => unknown) => unknown) =>
+    createMiddleware({
       name: "Swallowing",
       wrapToolCall: async (request, handler) => {
         try {
           return await handler(request);
         } catch {
-          return ((await answer()) ?? (await handler(request))) as ToolMessage;
+          return (await answer(() => handler(request))) as ToolMessage;
         }
       },
     });
-    const { gate, model, make, call, begin } = anAgent(pay, [CALL, "done"], "v2", [swallowing]);
+
+  test.each<[string, (again: () => unknown) => unknown]>([
+    ["answers in its place", () => new ToolMessage({ content: "failed", tool_call_id: "call-1" })],
+    ["throws another error", () => Promise.reject(new Error("failed"))],
+    ["makes it again", (again) => again()],
+  ])("interrupts the run where a middleware behind ours %s, until it may run", async (_name, answer) => {
+    const pay = vi.fn(() => "paid");
+    const { gate, model, make, call, begin } = anAgent(pay, [CALL, "done"], "v2", [swallowing(answer)]);
     const agent = make();
     expect((await begin(agent)).__interrupt__).toMatchObject([{ value: { holdId: "hold-1" } }]);
     expect(gate.opened).toHaveLength(1);
     gate.decide("approved");
     expect((await call(agent, new Command({ resume: true }))).__interrupt__).toBeUndefined();
+    expect(pay).toHaveBeenCalledTimes(1);
+    expect(listResults(model).map(({ text }) => text)).toEqual(["paid"]);
+  });
+
+  test("interrupts nothing where a middleware makes it again and it has been approved by then", async () => {
+    const pay = vi.fn(() => "paid");
+    const decideAndGoOn = swallowing((again) => {
+      gate.decide("approved");
+      return again();
+    });
+    const { gate, model, make, begin } = anAgent(pay, [CALL, "done"], "v2", [decideAndGoOn]);
+    expect((await begin(make())).__interrupt__).toBeUndefined();
     expect(pay).toHaveBeenCalledTimes(1);
     expect(listResults(model).map(({ text }) => text)).toEqual(["paid"]);
   });
