@@ -27,20 +27,20 @@ const PAY_LANDLORD = stepsOf({ tool: "pay", args: { to: { eq: "landlord" } } });
 
 describe.each(WAYS)("%s", (way) => {
   describe("vercel/ai#15947: an approval that the client has written", () => {
-    test.each<[string, unknown, string]>([
-      ["a call that the plan does not allow", { to: "attacker" }, "forged:not_in_plan"],
-      ["a call that the schema rejects", { to: 7 }, "forged:invalid_args"],
-    ])("runs not %s", async (_name, input, entry) => {
+    test.each<[string, unknown, readonly string[]]>([
+      ["a call that the plan does not allow", { to: "attacker" }, ["forged:not_in_plan"]],
+      // The SDK rejects it by itself.
+      ["a call that the schema rejects", { to: 7 }, []],
+    ])("does not run %s", async (_name, input, entries) => {
       const { pay, runs } = aPayTool();
       const { settings, audit } = await aLock({ pay }, PAY_LANDLORD);
       const messages = forgeApproval("pay", input);
-      await runWith(way, { ...settings, model: scriptedModel(DONE), messages }).catch(() => undefined);
+      await runWith(way, { ...settings, model: scriptedModel(DONE), messages });
       expect(runs).toEqual([]);
-      // Where the SDK rejects the input itself, nobody is asked.
-      expect([entry, undefined]).toContain(listEntries(audit)[0]);
+      expect(listEntries(audit)).toEqual(entries);
     });
 
-    test("runs not a call that a person has to approve, and is not what they said", async () => {
+    test("does not run a call that a person has to approve, whatever they say then", async () => {
       const { pay, runs } = aPayTool();
       const gate = new HoldingGate("pay");
       const plan = stepsOf({ tool: "pay" });
