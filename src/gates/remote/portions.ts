@@ -51,7 +51,8 @@ export class Portions {
     };
     const portion = portionOf(budget.principal);
     if (isEnough(budget.principal, this.#left(state), need)) {
-      const half = { calls: portion.calls / 2, payoutMicros: portion.payoutMicros / 2 };
+      // Of a portion of one call nothing: others may want the next one.
+      const half = { calls: Math.floor(portion.calls / 2), payoutMicros: Math.floor(portion.payoutMicros / 2) };
       if (this.#hasGot(state.planId, budget.principal) && !isEnough(budget.principal, this.#left(state), half)) {
         this.#ask(state, budget, portion).catch(() => undefined);
       }
