@@ -1,27 +1,37 @@
 /**
- * What durable audit entries cost: the outbox against a bare append and `fdatasync` loop, and the event loop beside a
- * slow disk. Run: `node --expose-gc bench/outbox.ts [FOLDER]`. See README.md.
+ * What durable audit entries cost: the outbox against a bare append and `fdatasync` loop and against databases, and the
+ * event loop beside a slow disk. Run: `npm run bench:outbox -- [FOLDER] [--save]`. See README.md.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { parseArgs } from "node:util";
 import type { AuditEntry, ChainHead } from "intentlock/core";
 import { median } from "./check/measure.ts";
 import { ratioOf } from "./check/report.ts";
 import { BareLog } from "./outbox/bare-log.ts";
 import { buildOutbox } from "./outbox/build.ts";
+import { type Log, openPostgres, openSqlite } from "./outbox/databases.ts";
+import { judge, reportResults, type Table } from "./results.ts";
 
-const ROUNDS = 5;
 /** How many append at a time, and how many entries in a round. */
 const CONCURRENCIES = { 1: 400, 8: 3000, 64: 12_000, 256: 30_000 } as const;
+/** Of a database: each entry waits for a sync, or for one of ten connections. */
+const MOST_ROWS = 2000;
 const SLOW_SYNC_MS = 20;
+const POSTGRES = process.env["INTENTLOCK_TEST_DATABASE_URL"];
 
 type Append = (entry: AuditEntry, head: ChainHead) => Promise<void>;
 type Work = readonly (readonly { readonly entry: AuditEntry; readonly head: ChainHead }[])[];
 
 const { openTrialOutbox, chainEntry, startChain, nodeSha256 } = await buildOutbox();
-const folder = mkdtempSync(join(process.argv[2] ?? tmpdir(), "outbox-bench-"));
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { save: { type: "boolean" }, rounds: { type: "string", default: "5" } },
+});
+const folder = mkdtempSync(join(positionals[0] ?? tmpdir(), "outbox-bench-"));
+const rounds = Number(values.rounds);
 let plans = 0;
 
 /** A plan for each caller, with its decisions, about 600 bytes each: hashed before the time begins, as a gate does. */
@@ -85,26 +95,51 @@ async function measureBare(work: Work): Promise<number> {
   return rate;
 }
 
-async function compare(): Promise<void> {
-  console.log("\nEntries a second            bare      outbox    and hashed   outbox/bare   and hashed");
+async function measureDatabase(work: Work, open: (path: string) => Log | Promise<Log>): Promise<number> {
+  const path = join(folder, "direct.db");
+  const log = await open(path);
+  const rate = await measure(work, (entry) => log.append(entry));
+  await log.close();
+  for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
+  return rate;
+}
+
+type Column = "bare" | "outbox" | "and hashed" | "SQLite" | "PostgreSQL";
+
+function listMeasurements(callers: number, entries: number): [Column, () => Promise<number>][] {
+  const rows = Math.min(entries, Math.max(MOST_ROWS, callers * 4));
+  return [
+    ["bare", () => measureBare(makeWork(callers, entries))],
+    ["outbox", () => measureOutbox(makeWork(callers, entries), true)],
+    ["and hashed", () => measureOutbox(makeWork(callers, entries), false)],
+    ["SQLite", () => measureDatabase(makeWork(callers, rows), openSqlite)],
+    ...(POSTGRES
+      ? [["PostgreSQL", () => measureDatabase(makeWork(callers, rows), () => openPostgres(POSTGRES))] as const]
+      : []),
+  ] as [Column, () => Promise<number>][];
+}
+
+async function compare(): Promise<Table> {
+  const rows: [string, ...string[]][] = [];
+  let columns: Column[] = [];
   for (const [callers, entries] of Object.entries(CONCURRENCIES)) {
-    const rates: Record<"bare" | "outbox" | "hashing", number[]> = { bare: [], outbox: [], hashing: [] };
-    for (let round = -1; round < ROUNDS; round++) {
-      const [bare, outbox, hashing] = [
-        await measureBare(makeWork(Number(callers), entries)),
-        await measureOutbox(makeWork(Number(callers), entries), true),
-        await measureOutbox(makeWork(Number(callers), entries), false),
-      ];
-      // The first warms up.
-      if (round < 0) continue;
-      rates.bare.push(bare);
-      rates.outbox.push(outbox);
-      rates.hashing.push(hashing);
+    const measurements = listMeasurements(Number(callers), entries);
+    columns = measurements.map(([column]) => column);
+    const rates = new Map(columns.map((column): [Column, number[]] => [column, []]));
+    for (let round = -1; round < rounds; round++) {
+      for (const [column, run] of measurements) {
+        const rate = await run();
+        // The first warms up.
+        if (round >= 0) rates.get(column)?.push(rate);
+      }
     }
-    const cells = [rates.bare, rates.outbox, rates.hashing].map((rate) => median(rate).toFixed(0).padStart(12));
-    const ratios = [rates.outbox, rates.hashing].map((rate) => percent(ratioOf(rate, rates.bare)).padStart(13));
-    console.log(`  ${callers.padStart(3)} at a time${" ".repeat(6)}${[...cells, ...ratios].join("")}`);
+    const cells = columns.map((column) => median(rates.get(column) ?? []).toFixed(0));
+    const ratios = (["outbox", "and hashed"] as const).map((column) =>
+      percent(ratioOf(rates.get(column), rates.get("bare"))),
+    );
+    rows.push([`${callers} at a time`, ...cells, ...ratios]);
   }
+  return { title: "entries a second", columns: [...columns, "outbox/bare", "and hashed/bare"], rows };
 }
 
 /** The delay of the event loop at p99, in milliseconds, while something is done. */
@@ -116,19 +151,22 @@ async function delayDuring(work: () => Promise<unknown>): Promise<number> {
   return histogram.percentile(99) / 1e6;
 }
 
-async function slowDisk(): Promise<void> {
+async function slowDisk(): Promise<Table> {
+  const rows: [string, ...string[]][] = [];
   const idle = await delayDuring(async () => await new Promise((resolve) => setTimeout(resolve, 3000)));
-  console.log(`\nThe event loop's delay at p99 (idle: ${idle.toFixed(2)} ms) when a sync takes ${SLOW_SYNC_MS} ms`);
+  rows.push(["idle", `${idle.toFixed(2)} ms`, "", ""]);
   for (const callers of [1, 8, 64, 256]) {
     const path = join(folder, `slow-${callers}.db`);
     const outbox = await openTrialOutbox({ path, maxBacklog: 1e9 }, { syncDelayMs: SLOW_SYNC_MS });
     const work = makeWork(callers, callers * 100);
     const delay = await delayDuring(async () => await measure(work, (entry, head) => outbox.append([entry], head)));
     await outbox.close();
-    console.log(
-      `  ${String(callers).padStart(3)} at a time ${delay.toFixed(2).padStart(8)} ms   at most 5 ms ${delay <= 5 ? "met" : "NOT MET"}`,
+    rows.push(
+      judge(`${callers} at a time`, { value: `${delay.toFixed(2)} ms`, target: "at most 5 ms", met: delay <= 5 }),
     );
   }
+  const title = `delay of the event loop, each sync ${SLOW_SYNC_MS} ms longer`;
+  return { title, columns: ["p99", "target", ""], rows };
 }
 
 function percent(ratio: number): string {
@@ -136,8 +174,7 @@ function percent(ratio: number): string {
 }
 
 try {
-  await compare();
-  await slowDisk();
+  reportResults("outbox", { tables: [await compare(), await slowDisk()], figures: {} });
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

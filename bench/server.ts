@@ -1,6 +1,7 @@
 /**
  * What a decision by the server costs: HttpGate against a Hono endpoint that does one PostgreSQL insert for each request,
- * 64 at a time. Run: `INTENTLOCK_TEST_DATABASE_URL=postgres://… node bench/server.ts`. See README.md.
+ * 64 at a time. Run: `INTENTLOCK_TEST_DATABASE_URL=postgres://… npm run bench:server`, with `-- --save` for
+ * docs/benchmarks.md. See README.md.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,6 +9,7 @@ import { createInterface } from "node:readline";
 import type { Outcome, SignedPlan } from "../src/gates/gate.ts";
 import { HttpGate } from "../src/gates/http.ts";
 import { median } from "./check/measure.ts";
+import { judge, reportResults } from "./results.ts";
 
 const ROUNDS = 5;
 const CALLERS = 64;
@@ -84,9 +86,21 @@ for (let round = 0; round < ROUNDS; round++) {
   ratios.push((ours.at(-1) as number) / (bare.at(-1) as number));
 }
 const ratio = median(ratios);
-console.log(`one insert a request: ${Math.round(median(bare))}/s`);
-console.log(`HttpGate.check:       ${Math.round(median(ours))}/s`);
-console.log(`ratio:                ${ratio.toFixed(2)} (target ${TARGET}) ${ratio >= TARGET ? "reached" : "MISSED"}`);
+const perSecond = (rates: readonly number[]) => `${Math.round(median(rates))}/s`;
+reportResults("server", {
+  tables: [
+    {
+      title: `${CALLERS} callers`,
+      columns: ["measured", "target", ""],
+      rows: [
+        ["one insert a request", perSecond(bare), "", ""],
+        ["HttpGate.check()", perSecond(ours), "", ""],
+        judge("ratio", { value: ratio.toFixed(2), target: `at least ${TARGET}`, met: ratio >= TARGET }),
+      ],
+    },
+  ],
+  figures: {},
+});
 
 child.stdin.end();
 await once(child, "exit");
