@@ -26,9 +26,14 @@ export interface Measured {
 
 const folder = new URL("results/", import.meta.url);
 
-/** Prints the tables, and with `--save` in the arguments keeps them for `node bench/write-docs.ts`. */
-export function reportResults(name: string, { tables, figures }: Omit<Results, "measured">): void {
-  for (const table of tables) console.log(`\n${printTable(table)}`);
+/** Prints the tables, and keeps them as {@link saveResults} does. */
+export function reportResults(name: string, results: Omit<Results, "measured">): void {
+  for (const table of results.tables) console.log(`\n${printTable(table)}`);
+  saveResults(name, results);
+}
+
+/** With `--save` in the arguments, keeps results for `node bench/write-docs.ts`. */
+export function saveResults(name: string, { tables, figures }: Omit<Results, "measured">): void {
   if (!process.argv.includes("--save")) return;
   const note = process.env["INTENTLOCK_BENCH_NOTE"];
   const measured: Measured = {

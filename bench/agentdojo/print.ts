@@ -1,4 +1,5 @@
 import { styleText } from "node:util";
+import type { Table } from "../results.ts";
 import type { Comparison } from "./compare.ts";
 import type { Share, Shares } from "./counters.ts";
 import type { Finding, FindingCall } from "./findings.ts";
@@ -17,17 +18,7 @@ export function printScores(
   scores: Scores,
   rest: { comparisons: readonly Comparison[]; timings: readonly Timing[] },
 ): void {
-  printTable("", [...scores.suites, "total"], listRows(scores));
-  const reasons = [...new Set(scores.blocked.flatMap((blocked) => Object.keys(blocked.reasons)))].sort();
-  printTable(
-    "blocked calls by reason",
-    [...reasons, "all calls"],
-    scores.blocked.map((blocked) => [
-      blocked.what,
-      ...reasons.map((reason) => String(blocked.reasons[reason] ?? 0)),
-      String(blocked.calls),
-    ]),
-  );
+  for (const { title, columns, rows } of scoreTables(scores)) printTable(title, columns, rows);
   printTable(
     "time per decision, µs",
     ["median", "p99", "decisions"],
@@ -48,6 +39,23 @@ export function printScores(
       difference > 0 ? `+${difference}` : String(difference),
     ]),
   );
+}
+
+/** What was counted, by suite, and the calls that were blocked. */
+export function scoreTables(scores: Scores): Table[] {
+  const reasons = [...new Set(scores.blocked.flatMap((blocked) => Object.keys(blocked.reasons)))].sort();
+  return [
+    { title: "allow what is in the plan", columns: [...scores.suites, "total"], rows: listRows(scores) },
+    {
+      title: "blocked calls by reason",
+      columns: [...reasons, "all calls"],
+      rows: scores.blocked.map((blocked) => [
+        blocked.what,
+        ...reasons.map((reason) => String(blocked.reasons[reason] ?? 0)),
+        String(blocked.calls),
+      ]),
+    },
+  ];
 }
 
 /** What lies behind the counts, one by one. */
@@ -89,7 +97,7 @@ function printShare(share: Share | undefined): string {
   return share ? `${share.count}/${share.of}` : "";
 }
 
-function printTable(title: string, columns: readonly string[], rows: readonly Row[]): void {
+export function printTable(title: string, columns: readonly string[], rows: readonly Row[]): void {
   // A row with nothing but a label is a heading, and as wide as it likes.
   const full = rows.filter(([, ...cells]) => cells.length > 0);
   const first = Math.max(title.length, ...full.map(([label]) => label.length));

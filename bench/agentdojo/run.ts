@@ -12,12 +12,12 @@
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { reportResults } from "../results.ts";
+import { saveResults } from "../results.ts";
 import { causeTables } from "./causes.ts";
 import { compare } from "./compare.ts";
 import { loadCorpus } from "./load.ts";
 import { peopleTables } from "./people.ts";
-import { printFindings, printScores, type Timing } from "./print.ts";
+import { printFindings, printScores, printTable, scoreTables, type Timing } from "./print.ts";
 import { Replayer } from "./replay.ts";
 import { score } from "./score.ts";
 
@@ -53,9 +53,16 @@ if (corpus) {
     );
   } else {
     printScores({ ...scores, findings }, { comparisons, timings });
-    reportResults("agentdojo", {
-      tables: [...peopleTables(scores.people), ...causeTables(findings)],
-      figures: Object.fromEntries(comparisons.map(({ what, here: { count, of } }) => [what, `${count} of ${of}`])),
+    const people = [...peopleTables(scores.people), ...causeTables(findings)];
+    for (const { title, columns, rows } of people) printTable(title, columns, rows);
+    const shares = comparisons.map(({ what, here: { count, of } }) => [what, `${count} of ${of}`]);
+    const times = timings.map(({ what, medianUs, p99Us }) => [
+      what,
+      `${medianUs.toFixed(1)} µs and ${p99Us.toFixed(0)} µs`,
+    ]);
+    saveResults("agentdojo", {
+      tables: [...scoreTables({ ...scores, findings }), ...people],
+      figures: Object.fromEntries([...shares, ...times, ["decisions", String(timings[0]?.decisions)]]),
     });
     if (flags.explain) printFindings(findings);
   }
