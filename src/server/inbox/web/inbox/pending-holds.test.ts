@@ -62,6 +62,15 @@ describe("the holds that wait", () => {
     expect([pending.error.value, ids(pending)]).toEqual([undefined, ["h0"]]);
   });
 
+  test("of one deadline stay where they are when they are loaded again, whichever is looked at", async () => {
+    const { pending, add } = aServer(0);
+    for (const holdId of ["first", "second", "third"]) add({ holdId, expiresAt: 1000 });
+    await pending.load();
+    pending.lookAt("third");
+    await pending.load();
+    expect(ids(pending)).toEqual(["first", "second", "third"]);
+  });
+
   test("get the new one in its place, and say so", async () => {
     const { pending, add } = aServer(2);
     await pending.load();

@@ -59,9 +59,11 @@ export class PendingHolds {
     const limit = Math.min(Math.max(Math.ceil(this.holds.value.length / PAGE) * PAGE, PAGE), MOST);
     try {
       const { holds, next } = await this.#list({ limit });
-      const kept = this.holds.value.filter(({ holdId }) => holdId === this.lookedAt.value);
+      const listed = new Set(holds.map(({ holdId }) => holdId));
+      const kept = this.holds.value.filter(({ holdId }) => holdId === this.lookedAt.value && !listed.has(holdId));
       batch(() => {
-        this.holds.value = mergeHolds(kept, holds);
+        // The server's order first: what is looked at must not move, and another take its key.
+        this.holds.value = mergeHolds(holds, kept);
         this.#next.value = next;
         this.error.value = undefined;
       });
