@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { AgentAnswer, CreatedKeyAnswer, CreateKeyBody } from "../../../../core/api/agents.ts";
-import { Field } from "../parts/field.tsx";
+import { EMAIL_INPUT, Field } from "../parts/field.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { refuse } from "../parts/form-issues.ts";
 import { splitLines } from "../parts/split-lines.ts";
@@ -81,12 +81,8 @@ export function KeyDialog({ agent, onClose, onMade }: KeyDialogProps): JSX.Eleme
             {(control) => (
               <input
                 {...control}
+                {...EMAIL_INPUT}
                 class="input"
-                type="text"
-                inputMode="email"
-                autoComplete="off"
-                autoCapitalize="none"
-                spellcheck={false}
                 value={owner}
                 onInput={({ currentTarget }) => setOwner(currentTarget.value)}
               />

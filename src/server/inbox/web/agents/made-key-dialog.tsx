@@ -1,7 +1,6 @@
 import type { JSX } from "preact";
 import type { CreatedKeyAnswer } from "../../../../core/api/agents.ts";
-import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { NoticeDialog } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Secret } from "../parts/secret.tsx";
 
@@ -13,16 +12,7 @@ export interface MadeKeyDialogProps {
 /** The one time that a key is there to be seen. */
 export function MadeKeyDialog({ made: { key }, onClose }: MadeKeyDialogProps): JSX.Element {
   return (
-    <Dialog
-      title="The key"
-      onClose={onClose}
-      onSubmit={onClose}
-      actions={
-        <Button type="submit" kind="primary">
-          I have stored it
-        </Button>
-      }
-    >
+    <NoticeDialog title="The key" close="I have stored it" onClose={onClose}>
       <div class="note note-waiting">
         <Icon name="alert" />
         <p>
@@ -32,7 +22,7 @@ export function MadeKeyDialog({ made: { key }, onClose }: MadeKeyDialogProps): J
       </div>
       <Secret what="key" label="The key, shown this once" value={key} first />
       <Secret what="code" label="The code that uses it" value={writeUse(location.origin)} />
-    </Dialog>
+    </NoticeDialog>
   );
 }
 

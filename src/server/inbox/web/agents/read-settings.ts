@@ -1,6 +1,7 @@
 import type { AgentSettings } from "../../../../core/api/agents.ts";
 import type { Budget } from "../../../../core/budget.ts";
 import type { Issue } from "../../../../core/errors.ts";
+import { readJson } from "../parts/read-json.ts";
 
 /** The settings of an agent as they are in a form. */
 export interface SettingsForm {
@@ -67,12 +68,4 @@ function readBudget(text: string): Budget | undefined {
   const value: unknown = readJson(text);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   throw new Error("A budget is a JSON object, as in the example.");
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new Error(`This is not JSON: ${(error as Error).message}`);
-  }
 }

@@ -1,6 +1,5 @@
 import type { JSX } from "preact";
-import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { NoticeDialog } from "../parts/dialog.tsx";
 import { areShortcutsOn, turnShortcuts } from "./shortcuts.ts";
 
 const ROWS: readonly (readonly [string, string])[] = [
@@ -15,16 +14,7 @@ const ROWS: readonly (readonly [string, string])[] = [
 
 export function HelpDialog({ onClose }: { readonly onClose: () => void }): JSX.Element {
   return (
-    <Dialog
-      title="Keys"
-      onClose={onClose}
-      onSubmit={onClose}
-      actions={
-        <Button type="submit" kind="primary">
-          Close
-        </Button>
-      }
-    >
+    <NoticeDialog title="Keys" onClose={onClose}>
       <dl class="keys">
         {ROWS.map(([key, words]) => (
           <div key={key}>
@@ -43,6 +33,6 @@ export function HelpDialog({ onClose }: { readonly onClose: () => void }): JSX.E
         />
         Single keys act in this browser
       </label>
-    </Dialog>
+    </NoticeDialog>
   );
 }

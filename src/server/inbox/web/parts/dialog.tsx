@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
+import { Button } from "./button.tsx";
 
 export interface DialogProps {
   readonly title: string;
@@ -46,5 +47,24 @@ export function Dialog({ title, onClose, actions, children, onSubmit }: DialogPr
         {actions && <div class="dialog-actions">{actions}</div>}
       </form>
     </dialog>
+  );
+}
+
+export interface NoticeDialogProps extends Pick<DialogProps, "title" | "onClose" | "children"> {
+  /** What its one button says. */
+  readonly close?: string;
+}
+
+/** A dialog to read, which one can only close. */
+export function NoticeDialog({ title, close = "Close", onClose, children }: NoticeDialogProps): JSX.Element {
+  const button = (
+    <Button type="submit" kind="primary">
+      {close}
+    </Button>
+  );
+  return (
+    <Dialog title={title} onClose={onClose} onSubmit={onClose} actions={button}>
+      {children}
+    </Dialog>
   );
 }

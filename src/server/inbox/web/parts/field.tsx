@@ -18,6 +18,15 @@ export interface FieldProps {
   readonly children: (control: ControlAttributes) => JSX.Element;
 }
 
+/** What an input of an e-mail address has: as text, since a browser's own check would refuse before the server says why. */
+export const EMAIL_INPUT = {
+  type: "text",
+  inputMode: "email",
+  autoComplete: "off",
+  autoCapitalize: "none",
+  spellcheck: false,
+} as const;
+
 /** A control of a form, with its label, what to know about it, and what is wrong with it. */
 export function Field({ label, optional = false, help, error, children }: FieldProps): JSX.Element {
   const id = useId();

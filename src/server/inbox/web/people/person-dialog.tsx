@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { PersonAnswer, SavePersonBody } from "../../../../core/api/people.ts";
 import type { Role } from "../../../../core/approvers.ts";
-import { Field } from "../parts/field.tsx";
+import { EMAIL_INPUT, Field } from "../parts/field.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { refuse } from "../parts/form-issues.ts";
 import { splitLines } from "../parts/split-lines.ts";
@@ -68,12 +68,8 @@ export function PersonDialog({ person, onClose, onDone }: PersonDialogProps): JS
               {(control) => (
                 <input
                   {...control}
+                  {...EMAIL_INPUT}
                   class="input"
-                  type="text"
-                  inputMode="email"
-                  autoComplete="off"
-                  autoCapitalize="none"
-                  spellcheck={false}
                   maxLength={254}
                   value={email}
                   data-focus

@@ -1,8 +1,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { PersonAnswer, SignInLinkAnswer } from "../../../../core/api/people.ts";
-import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { NoticeDialog } from "../parts/dialog.tsx";
 import { FormDialog } from "../parts/form-dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Secret } from "../parts/secret.tsx";
@@ -60,21 +59,12 @@ interface MadeLinkProps {
 
 function MadeLink({ email, link: { url, expiresAt }, onClose }: MadeLinkProps): JSX.Element {
   return (
-    <Dialog
-      title="The sign-in link"
-      onClose={onClose}
-      onSubmit={onClose}
-      actions={
-        <Button type="submit" kind="primary">
-          Close
-        </Button>
-      }
-    >
+    <NoticeDialog title="The sign-in link" onClose={onClose}>
       <Warning email={email} />
       <Secret what="sign-in link" label="The link, shown this once" value={url} first />
       <p>
         It can be opened for <TimeLeft until={expiresAt} />
       </p>
-    </Dialog>
+    </NoticeDialog>
   );
 }

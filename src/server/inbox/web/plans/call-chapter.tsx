@@ -3,13 +3,12 @@ import { useState } from "preact/hooks";
 import { HoldStatusBadge, VerdictBadge } from "../parts/badge.tsx";
 import { JsonView } from "../parts/json-view.tsx";
 import { Text } from "../parts/text.tsx";
+import { ChapterLines } from "./chapter-lines.tsx";
 import { DecisionFacts } from "./decision-facts.tsx";
-import { EntryLine } from "./entry-line.tsx";
 import type { Chapter } from "./group-entries.ts";
-import { AskedLine, FateLine } from "./hold-line.tsx";
 import { type ListedArguments, listArguments } from "./list-arguments.ts";
 import { previewJson } from "./preview-json.ts";
-import { findEnd, tellChapter } from "./tell-chapter.ts";
+import { findEnd } from "./tell-chapter.ts";
 
 export interface CallChapterProps {
   readonly chapter: Chapter;
@@ -39,20 +38,7 @@ export function CallChapter({ chapter }: CallChapterProps): JSX.Element {
       {listed.map((one) => (
         <Arguments key={one.where} {...one} />
       ))}
-      <ul class="lines">
-        {tellChapter(chapter).map((line) => {
-          switch (line.kind) {
-            case "entry":
-              return <EntryLine key={`entry ${line.entry.seq}`} entry={line.entry} hold={line.hold} />;
-            case "asked":
-              return <AskedLine key={`asked ${line.hold.holdId}`} hold={line.hold} />;
-            case "fate":
-              return <FateLine key={`fate ${line.hold.holdId}`} hold={line.hold} />;
-            default:
-              return line satisfies never;
-          }
-        })}
-      </ul>
+      <ChapterLines chapter={chapter} />
       <Record chapter={chapter} />
     </article>
   );

@@ -1,8 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type ApiError, asApiError } from "../api.ts";
-import { Button } from "../parts/button.tsx";
-import { Dialog } from "../parts/dialog.tsx";
+import { NoticeDialog } from "../parts/dialog.tsx";
 import { Field } from "../parts/field.tsx";
 import { EmptyState, ErrorState, Loading } from "../parts/states.tsx";
 import { Difference } from "./difference.tsx";
@@ -29,22 +28,13 @@ export function CompareDialog(props: CompareDialogProps): JSX.Element {
     ...Array.from({ length: latest }, (_, index) => latest - index),
   ];
   return (
-    <Dialog
-      title="Differences"
-      onClose={onClose}
-      onSubmit={onClose}
-      actions={
-        <Button type="submit" kind="primary">
-          Close
-        </Button>
-      }
-    >
+    <NoticeDialog title="Differences" onClose={onClose}>
       <div class="form-pair compare-sides">
         <SideField label="From" value={from} sides={sides} onChange={(side) => onChange(side, to)} />
         <SideField label="To" value={to} sides={sides} onChange={(side) => onChange(from, side)} />
       </div>
       <Texts key={`${from} ${to}`} agentId={agentId} from={from} to={to} draft={draft} />
-    </Dialog>
+    </NoticeDialog>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { SampleCall } from "../../../../core/api/policies.ts";
 import type { Issue } from "../../../../core/errors.ts";
 import { HIDDEN_CHARACTER } from "../../../../core/hidden-characters.ts";
+import { readJson } from "../parts/read-json.ts";
 
 /** A sample call as somebody writes it. */
 export interface SampleDraft {
@@ -29,9 +30,9 @@ export function readSample({ tool, args, user }: SampleDraft): ReadSample {
   }
   let value: unknown;
   try {
-    value = args.trim() === "" ? {} : JSON.parse(args);
+    value = args.trim() === "" ? {} : readJson(args);
   } catch (error) {
-    issues.push({ path: "args", message: `This is not JSON: ${(error as Error).message}` });
+    issues.push({ path: "args", message: (error as Error).message });
   }
   const email = user.trim();
   if (email !== "" && !/^[^@\s]+@[^@\s]+$/.test(email)) {

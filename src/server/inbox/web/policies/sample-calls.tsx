@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Button } from "../parts/button.tsx";
-import { Field } from "../parts/field.tsx";
+import { EMAIL_INPUT, Field } from "../parts/field.tsx";
 import { findIssue } from "../parts/form-issues.ts";
 import { addSample, isBlank, readSample, type SampleDraft } from "./sample-calls.ts";
 import type { Samples } from "./use-samples.ts";
@@ -75,11 +75,8 @@ function Sample({ draft, number, onChange, onRemove }: SampleProps): JSX.Element
           {(control) => (
             <input
               {...control}
+              {...EMAIL_INPUT}
               class="input"
-              inputMode="email"
-              autoComplete="off"
-              autoCapitalize="none"
-              spellcheck={false}
               placeholder="an administrator"
               value={draft.user}
               onInput={({ currentTarget }) => onChange({ user: currentTarget.value })}
