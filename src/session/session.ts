@@ -11,7 +11,6 @@ import {
   type SessionParts,
 } from "./call-decider.ts";
 import { describeThrown } from "./describe-thrown.ts";
-import { readTokenClaims, type TokenClaims } from "./plan-token-claims.ts";
 import { readCall } from "./read-call.ts";
 import { isTwin, RepeatableCalls, type SuspendedCall } from "./repeatable-calls.ts";
 import type { SessionTool } from "./session-tool.ts";
@@ -67,7 +66,6 @@ export class Session {
   readonly #repeatable = new RepeatableCalls();
   /** Allowed, to be run by others, and not settled yet. */
   readonly #admitted = new Set<AdmittedCall>();
-  #user: TokenClaims | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(parts: SessionParts) {
@@ -96,12 +94,6 @@ export class Session {
   /** A tool that the session began with. */
   tool(name: string): SessionTool | undefined {
     return this.#parts.tools.get(name);
-  }
-
-  /** E-mail of the person whose plan it is; undefined if the gate's token does not say. */
-  get user(): string | undefined {
-    this.#user ??= readTokenClaims(this.#parts.signed.token);
-    return this.#user.user;
   }
 
   /**

@@ -70,7 +70,7 @@ export async function interceptRequest(
   });
   return admitted.isError
     ? blockedVerdict(describeBlock(admitted, id), since(started))
-    : allowedVerdict(admitted, session, since(started));
+    : allowedVerdict(admitted, since(started));
 }
 
 /** A request that is not well-formed is on record if it says which tool it is about. */
@@ -86,9 +86,9 @@ async function refuse({ id, tool, args, problem }: BadRequest, context: CallCont
   return { ...denial, tool: admitted.decision.tool, reason };
 }
 
-function allowedVerdict(admitted: AdmittedCall, session: Session, elapsedUs: number): AllowedToolVerdict {
+function allowedVerdict(admitted: AdmittedCall, elapsedUs: number): AllowedToolVerdict {
   const { decision } = admitted;
-  const principalId = decision.budgetRemaining?.principal && session.user;
+  const { principalId } = decision;
   const verdict: AllowedToolVerdict = Object.freeze({
     outcome: "allowed",
     tool: decision.tool,

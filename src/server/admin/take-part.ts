@@ -1,4 +1,5 @@
 import type { ListQuery } from "../../core/api/index.ts";
+import { ProblemError } from "../handler.ts";
 
 /** As many as a list has unless told. */
 export const DEFAULT_LIMIT = 100;
@@ -23,4 +24,15 @@ export function takePart<T>(
 ): Part<T> {
   const start = after === undefined ? 0 : all.findIndex((item) => idOf(item) === after) + 1;
   return cutPart(all.slice(start, start + limit + 1), limit, idOf);
+}
+
+/**
+ * The groups of an `after` that was the `next` of an answer.
+ *
+ * @throws ProblemError `invalid_request` if it is none
+ */
+export function readCursor(text: string, pattern: RegExp): readonly string[] {
+  const [, ...groups] = pattern.exec(text) ?? [];
+  if (groups.length > 0) return groups;
+  throw new ProblemError("invalid_request", { issues: [{ path: "after", message: "expected the next of an answer" }] });
 }

@@ -1,6 +1,7 @@
 import type { InboxItem, StoryAnswer, StoryEntry, StoryEvent, StoryQuery } from "../../core/api/index.ts";
 import type { AuditEvent } from "../../core/index.ts";
 import { readTokenPayload } from "../../core/token-payload.ts";
+import { readCursor } from "../admin/take-part.ts";
 import { ProblemError, type ServerContext } from "../handler.ts";
 import { describeHolds } from "../people/list-inbox.ts";
 import { describePlan } from "../plans/describe-plan.ts";
@@ -118,12 +119,11 @@ function writeCursor({ seq, holds }: StoryPlace): string {
 
 function readPlace({ after, from }: Pick<StoryQuery, "after" | "from">): StoryPlace {
   if (after === undefined) return { seq: from ?? 0, holds: 0 };
-  if (from === undefined) return readCursor(after);
+  if (from === undefined) return readStoryCursor(after);
   throw new ProblemError("invalid_request", { issues: [{ path: "from", message: "not given beside after" }] });
 }
 
-function readCursor(text: string): StoryPlace {
-  const [, seq, holds] = /^(\d{1,15})\.(\d{1,15})$/.exec(text) ?? [];
-  if (holds !== undefined) return { seq: Number(seq), holds: Number(holds) };
-  throw new ProblemError("invalid_request", { issues: [{ path: "after", message: "expected the next of an answer" }] });
+function readStoryCursor(text: string): StoryPlace {
+  const [seq, holds] = readCursor(text, /^(\d{1,15})\.(\d{1,15})$/);
+  return { seq: Number(seq), holds: Number(holds) };
 }

@@ -1,7 +1,8 @@
 import type { DecisionFilter, DecisionItem, DecisionsAnswer, DecisionsQuery } from "../../core/api/index.ts";
 import { answerOf } from "../../core/audit.ts";
 import type { DecisionRecord } from "../../core/index.ts";
-import { ProblemError, type ServerContext } from "../handler.ts";
+import { readCursor } from "../admin/take-part.ts";
+import type { ServerContext } from "../handler.ts";
 import type {
   AgentStore,
   DecisionPlace,
@@ -25,7 +26,7 @@ export async function listDecisions(
   person: Person,
   { limit = DEFAULT_LIMIT, after, ...filter }: DecisionsQuery,
 ): Promise<DecisionsAnswer> {
-  const before = after === undefined ? undefined : readCursor(after);
+  const before = after === undefined ? undefined : readPlace(after);
   const seen = limitToSeen(person, filter);
   if (!seen) return { decisions: [] };
   const request = { ...toStoredFilter(seen), limit, maxBytes: MAX_BYTES, ...(before && { before }) };
@@ -95,8 +96,7 @@ function writeCursor({ receivedAt, planId, seq }: DecisionPlace): string {
   return `${receivedAt}.${seq}.${planId}`;
 }
 
-function readCursor(text: string): DecisionPlace {
-  const [, receivedAt, seq, planId] = /^(\d{1,15})\.(\d{1,15})\.([\w-]{1,200})$/.exec(text) ?? [];
-  if (planId !== undefined) return { receivedAt: Number(receivedAt), planId, seq: Number(seq) };
-  throw new ProblemError("invalid_request", { issues: [{ path: "after", message: "expected the next of an answer" }] });
+function readPlace(text: string): DecisionPlace {
+  const [receivedAt, seq, planId = ""] = readCursor(text, /^(\d{1,15})\.(\d{1,15})\.([\w-]{1,200})$/);
+  return { receivedAt: Number(receivedAt), planId, seq: Number(seq) };
 }

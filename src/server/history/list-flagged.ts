@@ -1,6 +1,6 @@
 import type { FlaggedPlansAnswer, FlaggedPlansQuery } from "../../core/api/index.ts";
-import { cutPart } from "../admin/take-part.ts";
-import { ProblemError, type ServerContext } from "../handler.ts";
+import { cutPart, readCursor } from "../admin/take-part.ts";
+import type { ServerContext } from "../handler.ts";
 import { statusOf } from "../plans/describe-plan.ts";
 
 /** As many as are in one part: each may say twenty things that are not so. */
@@ -20,7 +20,7 @@ export async function listFlagged(
     limit: most + 1,
     ...(agentId !== undefined && { agentId }),
     ...(from !== undefined && { from }),
-    ...(after !== undefined && { before: readCursor(after) }),
+    ...(after !== undefined && { before: readPlace(after) }),
   });
   const { items, ...rest } = cutPart(found, most, ({ createdAt, id }) => `${createdAt}.${id}`);
   const agents = await store.agents.getAll([...new Set(items.map((plan) => plan.agentId))]);
@@ -34,8 +34,7 @@ export async function listFlagged(
   return { plans, ...rest };
 }
 
-function readCursor(text: string): { readonly createdAt: number; readonly id: string } {
-  const [, createdAt, id] = /^(\d{1,15})\.([\w-]{1,200})$/.exec(text) ?? [];
-  if (id !== undefined) return { createdAt: Number(createdAt), id };
-  throw new ProblemError("invalid_request", { issues: [{ path: "after", message: "expected the next of an answer" }] });
+function readPlace(text: string): { readonly createdAt: number; readonly id: string } {
+  const [createdAt, id = ""] = readCursor(text, /^(\d{1,15})\.([\w-]{1,200})$/);
+  return { createdAt: Number(createdAt), id };
 }

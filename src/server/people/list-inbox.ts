@@ -1,5 +1,6 @@
 import type { InboxAnswer, InboxItem, InboxQuery } from "../../core/api/index.ts";
-import { ProblemError, type ServerContext } from "../handler.ts";
+import { readCursor } from "../admin/take-part.ts";
+import type { ServerContext } from "../handler.ts";
 import type { HoldHead, HoldPlace, Person, Store } from "../store/index.ts";
 import { describeHold } from "./describe-hold.ts";
 import { HoldSight, waits } from "./may-see.ts";
@@ -27,7 +28,7 @@ export async function listInbox(
   const sight = new HoldSight(context, person);
   const found: HoldHead[] = [];
   let bytes = 0;
-  let place = after === undefined ? undefined : readCursor(after);
+  let place = after === undefined ? undefined : readPlace(after);
   const end = async (isLast: boolean): Promise<InboxAnswer> => {
     const holds = await describeHolds(store, found);
     return { holds, ...(!isLast && place && { next: writeCursor(place) }) };
@@ -68,8 +69,7 @@ function writeCursor({ at, id }: HoldPlace): string {
   return `${at}.${id}`;
 }
 
-function readCursor(text: string): HoldPlace {
-  const [, at, id] = /^(\d{1,15})\.([\w-]{1,200})$/.exec(text) ?? [];
-  if (at !== undefined && id !== undefined) return { at: Number(at), id };
-  throw new ProblemError("invalid_request", { issues: [{ path: "after", message: "expected the next of an answer" }] });
+function readPlace(text: string): HoldPlace {
+  const [at, id = ""] = readCursor(text, /^(\d{1,15})\.([\w-]{1,200})$/);
+  return { at: Number(at), id };
 }

@@ -1,3 +1,4 @@
+import type { VerdictCheckAnswer } from "../../core/api/index.ts";
 import { answerOf } from "../../core/audit.ts";
 import { type AuditEntry, IntentlockError, type Spent } from "../../core/index.ts";
 import { TOOL_NAME } from "../../core/names.ts";
@@ -7,7 +8,7 @@ import { checkNames } from "./parameters.ts";
 import type { OpenCall, PlanStatus, Reserved } from "./plan-record.ts";
 
 /** Whether a decision that a client made could be made again, and was the same. */
-export type VerdictCheck = "recomputed" | "not_recomputable" | "differs";
+export type VerdictCheck = VerdictCheckAnswer;
 
 /** A token that was signed for a plan. */
 export interface IssuedToken {
