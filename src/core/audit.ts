@@ -1,8 +1,10 @@
-import { type Approval, digestCall, type Evidence } from "./call.ts";
+import { type Approval, digestCall, type RecordedEvidence } from "./call.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { check } from "./check.ts";
 import { digestText, type Sha256 } from "./digest.ts";
 import type { OpenedToken } from "./plan-token.ts";
+import type { SourceMatch } from "./sources/find-source.ts";
+import type { TaskText } from "./sources/task-text.ts";
 import type { Decision } from "./verdict.ts";
 
 /** One record of what happened under a plan. `seq` counts from 0; `prev` is the digest of the entry before, or null. */
@@ -49,12 +51,16 @@ export interface DecisionRecord {
   readonly used: readonly number[];
   /** Seconds since the epoch. */
   readonly now: number;
-  readonly evidence?: Evidence;
+  readonly evidence?: RecordedEvidence;
   /** What `check()` said; the call was answered so unless there is an `answer`. */
   readonly verdict: Decision["verdict"];
   readonly reason?: string;
   readonly step?: number;
   readonly rule?: string;
+  /** Where the values were found that the step wants from somewhere. The results themselves are not on record. */
+  readonly sources?: readonly SourceMatch[];
+  /** The arguments for which a rule with `unpinned` decided. */
+  readonly unpinned?: readonly string[];
   /** The reason for which the call was blocked all the same, outside `check()`. */
   readonly answer?: string;
 }
@@ -175,25 +181,32 @@ function findProblem(entry: AuditEntry, head: ChainHead, hash: Sha256 | undefine
 }
 
 /**
- * Decides again what a record says was decided.
+ * Decides again what a record says was decided. What the results of earlier calls said is taken on trust, as the record
+ * has it in `sources`; and what the user said, without the task.
  *
  * @param token the signed token with the record's `jti`, opened
+ * @param options.task what the user asked for, from `indexTask()`
  * @returns undefined if the record lacks the arguments or the token is another
  */
-export function recomputeDecision(record: DecisionRecord, token: OpenedToken): Decision | undefined {
+export function recomputeDecision(
+  record: DecisionRecord,
+  token: OpenedToken,
+  { task }: { readonly task?: TaskText | undefined } = {},
+): Decision | undefined {
   if (record.args === undefined || !token.valid || token.claims.jti !== record.jti) return undefined;
-  const { callId, tool, args, fingerprint, used, now, evidence } = record;
+  const { callId, tool, args, fingerprint, used, now, evidence, sources = [] } = record;
   const call = { callId, tool, args, ...(fingerprint === undefined ? {} : { fingerprint }) };
-  return check({ token, call, used, now, ...(evidence === undefined ? {} : { evidence }) });
+  return check({ token, call, used, now, evidence: { ...evidence, recorded: sources, ...(task && { task }) } });
 }
 
-/** Whether a decision is what a record says, as far as both go: verdict, reason, step and rule. */
+/** Whether a decision is what a record says, as far as both go: verdict, reason, step, rule and which arguments are open. */
 export function agreesWithRecord(record: DecisionRecord, decision: Decision): boolean {
   const reason = decision.verdict === "block" ? decision.reason : undefined;
   return (
     record.verdict === decision.verdict &&
     record.reason === reason &&
     record.step === decision.step &&
-    record.rule === decision.rule
+    record.rule === decision.rule &&
+    String(record.unpinned ?? []) === String(decision.unpinned ?? [])
   );
 }

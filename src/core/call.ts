@@ -2,6 +2,9 @@ import type { Ledger } from "./budget.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { digestText, type Sha256 } from "./digest.ts";
 import { isToolName } from "./names.ts";
+import type { SourceMatch } from "./sources/find-source.ts";
+import type { StepResults } from "./sources/step-results.ts";
+import type { TaskText } from "./sources/task-text.ts";
 import { MAX_CALL_ID_CHARACTERS } from "./verdict.ts";
 
 /** A tool call that somebody wants to make. All of it may be written by an attacker. */
@@ -30,7 +33,19 @@ export interface Approval {
 export interface Evidence {
   readonly approval?: Approval;
   readonly ledger?: Ledger;
+  /** What the user asked for, from `indexTask()`. Counts if it is the task that the plan was signed for. */
+  readonly task?: TaskText;
+  /** What earlier calls under the plan have given, from `createStepResults()`. */
+  readonly results?: StepResults;
+  /**
+   * Where an earlier decision says that it found its values, for whoever makes it again without the results: taken on trust,
+   * and the task too if it is not given.
+   */
+  readonly recorded?: readonly SourceMatch[];
 }
+
+/** The evidence that a record of a decision holds: the rest is looked up, or taken on trust. */
+export type RecordedEvidence = Pick<Evidence, "approval" | "ledger">;
 
 /** Digest of the action that a call is: the tool's name and the arguments. @throws IntentlockError `ERR_INVALID_JSON` */
 export function digestCall(call: { readonly tool: string; readonly args: unknown }, hash?: Sha256): string {

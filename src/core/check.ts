@@ -1,13 +1,17 @@
 import { tryToolCall } from "./budget.ts";
 import { type Call, digestCall, type Evidence, isShortText } from "./call.ts";
-import type { CompiledRule } from "./compile-policy.ts";
+import { type CompiledStep, findMismatch } from "./compile-plan.ts";
+import type { CompiledRule, PlannedCall } from "./compile-policy.ts";
 import type { CompiledToken, CompiledTool } from "./compile-token.ts";
-import { type MatchBudget, MatchBudgetExceeded, newMatchBudget } from "./condition.ts";
 import { copyJson, isJsonObject, type JsonObject, JsonProblem, MAX_ARGS_BYTES } from "./json.ts";
+import { everyAt, parsePointer } from "./json-pointer.ts";
+import { MatchBudgetExceeded, type Matching, newMatching } from "./matching.ts";
 import { isToolName } from "./names.ts";
-import { type CompiledStep, findFailingArg } from "./plan.ts";
+import { isUnpinned } from "./pinned.ts";
 import { type OpenedToken, ValidToken } from "./plan-token.ts";
-import { type Block, blockDecision, type CallName, type Decision, nameCall } from "./verdict.ts";
+import { MAX_SOURCE_MATCHES, type SourceGrounds } from "./sources/find-source.ts";
+import { TaskText } from "./sources/task-text.ts";
+import { type Block, blockDecision, type CallName, type Decision, type DecisionGrounds, nameCall } from "./verdict.ts";
 
 /** How long after its expiry a token still counts, in seconds: clocks differ. */
 export const LEEWAY_SECONDS = 30;
@@ -89,19 +93,45 @@ function decideParsed(token: CompiledToken, call: ParsedCall, facts: Facts): Dec
     const detail = `${call.tool} has another description or schema now`;
     return blockDecision(call, { reason: "tool_changed", stage: "plan", detail });
   }
-  const budget = newMatchBudget();
-  const step = chooseStep(entry.steps, call, facts.used, budget);
-  if (typeof step !== "number") return blockDecision(call, step);
-  const rule = findRule(entry.rules, call.args, budget);
+  const matching = newMatching(findGrounds(token, facts.evidence));
+  const step = chooseStep(entry.steps, call, { used: facts.used, matching });
+  if ("reason" in step) return blockDecision(call, step);
+  const planned = { args: call.args, pins: step.pins, matching };
+  const rule = findRule(entry.rules, planned);
   if (!rule) {
     const detail = "no rule of the policy allows it";
-    return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail, step });
+    const grounds = describeGrounds(matching);
+    return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail, step: step.index, ...grounds });
   }
-  return applyRule(token, call, { rule, step, facts });
+  const unpinned = rule.unpinned.filter((target) => isUnpinned(target, planned)).map(({ name }) => name);
+  return applyRule(token, call, { rule, step: step.index, facts, ...describeGrounds(matching, unpinned) });
 }
 
-function findRule(rules: readonly CompiledRule[], args: JsonObject, budget: MatchBudget): CompiledRule | undefined {
-  for (const rule of rules) if (rule.matches(args, budget)) return rule;
+/** What values may have been copied from, if the plan asks for that at all. */
+function findGrounds({ trusted, claims }: CompiledToken, evidence: Evidence | undefined): SourceGrounds | undefined {
+  if (!trusted) return undefined;
+  const { task, results, recorded } = evidence ?? {};
+  return { task: TaskText.indexOf(task, claims.task), lacksTask: task === undefined, results, recorded, trusted };
+}
+
+/** Each place and source once, as a list of a thousand addresses may come from one result. */
+function describeGrounds(
+  { found }: Matching,
+  unpinned: readonly string[] = [],
+): { readonly grounds?: DecisionGrounds } {
+  if (found.length === 0 && unpinned.length === 0) return {};
+  const sources = new Map(found.map(({ match }) => [JSON.stringify(match), match]));
+  if (sources.size > MAX_SOURCE_MATCHES) throw new MatchBudgetExceeded();
+  return {
+    grounds: {
+      ...(sources.size > 0 && { sources: [...sources.values()] }),
+      ...(unpinned.length > 0 && { unpinned }),
+    },
+  };
+}
+
+function findRule(rules: readonly CompiledRule[], call: PlannedCall): CompiledRule | undefined {
+  for (const rule of rules) if (rule.matches(call)) return rule;
   return undefined;
 }
 
@@ -109,22 +139,21 @@ function findRule(rules: readonly CompiledRule[], args: JsonObject, budget: Matc
 function chooseStep(
   steps: readonly CompiledStep[],
   call: ParsedCall,
-  used: readonly number[],
-  budget: MatchBudget,
-): number | Block {
+  { used, matching }: { readonly used: readonly number[]; readonly matching: Matching },
+): CompiledStep | Block {
   if (!Array.isArray(used)) throw new TypeError("used is not a list");
   let usedUp: number | undefined;
   let failing: string | undefined;
   for (const step of steps) {
-    const arg = findFailingArg(step.args, call.args, budget);
-    if (arg !== undefined) {
-      // An argument that the call has says more than one that another step wants.
-      if (failing === undefined || (!Object.hasOwn(call.args, failing) && Object.hasOwn(call.args, arg))) failing = arg;
+    const place = findMismatch(step, call.args, matching);
+    if (place !== undefined) {
+      // What the call has says more than what another step wants.
+      if (failing === undefined || (!isThere(failing, call.args) && isThere(place, call.args))) failing = place;
       continue;
     }
     const taken = used[step.index];
     if (!Number.isSafeInteger(taken) || (taken as number) < 0) throw new TypeError("used does not count every step");
-    if ((taken as number) < step.maxCalls) return step.index;
+    if ((taken as number) < step.maxCalls) return step;
     usedUp ??= step.index;
   }
   if (usedUp !== undefined) {
@@ -135,16 +164,35 @@ function chooseStep(
       step: usedUp,
     };
   }
-  const name = failing ?? "";
-  const how = Object.hasOwn(call.args, name) ? "with this value of" : "without";
-  const detail = `the plan has ${call.tool}, but not ${how} ${JSON.stringify(name.slice(0, 100))}`;
+  const place = failing ?? "";
+  const how = isThere(place, call.args) ? "with this value of" : "without";
+  const detail = `the plan has ${call.tool}, but not ${how} ${JSON.stringify(printPlace(place).slice(0, 100))}`;
   return { reason: "not_in_plan", stage: "plan", detail };
+}
+
+/** Whether the arguments have something at a pointer, or in its way. */
+function isThere(place: string, args: JsonObject): boolean {
+  return !everyAt(args, parsePointer(place) ?? [], (found) => found === undefined);
+}
+
+/** An argument by its name, a place in one by its pointer. */
+function printPlace(place: string): string {
+  const pointer = parsePointer(place) ?? [];
+  return pointer.length === 1 ? (pointer[0] as string) : place;
+}
+
+/** What decides about a call that is in the plan. */
+interface Chosen {
+  readonly rule: CompiledRule;
+  readonly step: number;
+  readonly facts: Facts;
+  readonly grounds?: DecisionGrounds;
 }
 
 function applyRule(
   { claims }: CompiledToken,
   call: ParsedCall,
-  { rule: { rule }, step, facts }: { readonly rule: CompiledRule; readonly step: number; readonly facts: Facts },
+  { rule: { rule }, step, facts, grounds }: Chosen,
 ): Decision {
   const { callId, tool, planId } = call;
   let approvedBy: string | undefined;
@@ -156,13 +204,15 @@ function applyRule(
         detail: rule.reason ?? `a rule forbids ${tool} here`,
         step,
         rule: rule.id,
+        ...(grounds && { grounds }),
       });
     case "hold":
       approvedBy = findApproval(rule.id, call, facts);
       if (approvedBy === undefined) {
         const { approvers = {}, timeoutSeconds = 300, reason } = rule;
         const hold = { verdict: "hold", callId, tool, planId, step, rule: rule.id, approvers, timeoutSeconds } as const;
-        return reason === undefined ? hold : { ...hold, ruleReason: reason };
+        const explained = reason === undefined ? hold : { ...hold, ruleReason: reason };
+        return grounds ? { ...explained, ...grounds } : explained;
       }
       break;
     case "allow":
@@ -172,12 +222,13 @@ function applyRule(
       throw new TypeError("unknown decision");
   }
   const allow = { verdict: "allow", callId, tool, planId, step, rule: rule.id, budgetRemaining: null } as const;
-  if (approvedBy === undefined && claims.budget === undefined) return allow;
-  const approved = approvedBy === undefined ? allow : { ...allow, approvedBy };
+  if (approvedBy === undefined && claims.budget === undefined && !grounds) return allow;
+  const approved = { ...allow, ...(approvedBy !== undefined && { approvedBy }), ...grounds };
   if (claims.budget === undefined) return approved;
   const answer = tryToolCall(facts.evidence?.ledger, claims.budget, call);
   if (answer.refused !== undefined) {
-    return blockDecision(call, { reason: "budget_exhausted", stage: "budget", detail: answer.refused, step });
+    const block = { reason: "budget_exhausted", stage: "budget", detail: answer.refused, step } as const;
+    return blockDecision(call, grounds ? { ...block, grounds } : block);
   }
   const { remaining: budgetRemaining, payoutMicros } = answer;
   const taken = { ...approved, budgetRemaining, payoutMicros };

@@ -3,10 +3,11 @@ import { describe, expect, test, vi } from "vitest";
 import { aToolName, aUser, policyDocument, someArgs } from "../../test/arbitraries.ts";
 import { ALICE, aPolicy, aRule } from "../../test/builders.ts";
 import type { User } from "./claims.ts";
+import { compileCondition } from "./compile-condition.ts";
 import { compilePolicy } from "./compile-policy.ts";
-import { compileCondition, newMatchBudget } from "./condition.ts";
 import { compileGlob } from "./glob.ts";
 import type { Json } from "./json.ts";
+import { newMatching } from "./matching.ts";
 import { normalizeEmail } from "./names.ts";
 import { assertPolicy, type Match, type Policy, type PolicyRule } from "./policy.ts";
 
@@ -41,7 +42,7 @@ function firstMatch(
   user: User = aPerson(),
 ): string | undefined {
   const rules = compilePolicy(policy).rulesFor(tool, user);
-  return rules.find(({ matches }) => matches(args, newMatchBudget()))?.rule.id;
+  return rules.find(({ matches }) => matches({ args, pins: new Map(), matching: newMatching() }))?.rule.id;
 }
 
 describe("a match", () => {
@@ -257,7 +258,7 @@ function matchesAll({ tool, args, user, inPlan }: Match, asked: Asked): boolean 
     user?.email === undefined || compileGlob(user.email.toLowerCase()).matches(normalizeEmail(asked.user.email) ?? ""),
     Object.entries(args ?? {}).every(([name, condition]) => {
       const value = Object.hasOwn(asked.args, name) ? asked.args[name] : undefined;
-      return compileCondition(condition)(value, newMatchBudget());
+      return compileCondition(condition)(value, newMatching());
     }),
   ].every(Boolean);
 }

@@ -1,9 +1,10 @@
 import type { User } from "./claims.ts";
-import type { MatchBudget } from "./condition.ts";
+import { type CompiledArgs, compileArgs, findFailing } from "./compile-condition.ts";
 import { compileGlob } from "./glob.ts";
 import type { JsonObject } from "./json.ts";
+import type { Matching } from "./matching.ts";
 import { normalizeEmail } from "./names.ts";
-import { type CompiledArgs, compileArgs, findFailingArg } from "./plan.ts";
+import { compileTarget, isUnpinned, type StepPins, type Target } from "./pinned.ts";
 import { compileEmailGlob, type Match, type Policy, type PolicyRule } from "./policy.ts";
 import type { TextMatcher } from "./text-matcher.ts";
 import { indexByTool } from "./tool-index.ts";
@@ -17,7 +18,16 @@ export interface CompiledPolicy {
 /** A rule for one tool and one person. */
 export interface CompiledRule {
   readonly rule: PolicyRule;
-  readonly matches: (args: JsonObject, budget: MatchBudget) => boolean;
+  readonly matches: (call: PlannedCall) => boolean;
+  /** The arguments that the rule asks about, if it matches because nothing has fixed them. */
+  readonly unpinned: readonly Target[];
+}
+
+/** A call that a step of the plan allows. */
+export interface PlannedCall {
+  readonly args: JsonObject;
+  readonly pins: StepPins;
+  readonly matching: Matching;
 }
 
 /** Compiles a policy once; the same object gives the same result. */
@@ -61,28 +71,38 @@ function makePolicy(policy: Policy): CompiledPolicy {
       const found: CompiledRule[] = [];
       for (const { rule, match, except } of rulesOf(tool)) {
         if (!match.matchesUser(user)) continue;
-        const excepted = except?.matchesTool(tool, new Map()) && except.matchesUser(user) ? except.args : undefined;
-        // An exception without arguments takes every call of this tool and person from the rule.
-        if (excepted?.length === 0) continue;
-        found.push({ rule, matches: matchesArgs(match.args, excepted) });
+        const excepted = except?.matchesTool(tool, new Map()) && except.matchesUser(user) ? except : undefined;
+        // An exception that says no more takes every call of this tool and person from the rule.
+        if (excepted && isMet(excepted)) continue;
+        found.push({ rule, matches: matchesCall(match, excepted), unpinned: match.unpinned });
         // Nothing after a rule that matches every call can decide.
-        if (match.args.length === 0 && !excepted) break;
+        if (isMet(match) && !excepted) break;
       }
       return found;
     },
   };
 }
 
-function matchesArgs(match: CompiledArgs, except: CompiledArgs | undefined): CompiledRule["matches"] {
-  if (!except) {
-    return match.length === 0 ? () => true : (args, budget) => findFailingArg(match, args, budget) === undefined;
-  }
-  return (args, budget) =>
-    findFailingArg(match, args, budget) === undefined && findFailingArg(except, args, budget) !== undefined;
+/** Whether a match that has the right tool and person asks for nothing else. */
+function isMet({ args, unpinned }: CompiledMatch): boolean {
+  return args.length === 0 && unpinned.length === 0;
+}
+
+function matchesCall(match: CompiledMatch, except: CompiledMatch | undefined): CompiledRule["matches"] {
+  if (except) return (call) => meets(match, call) && !meets(except, call);
+  return isMet(match) ? () => true : (call) => meets(match, call);
+}
+
+function meets({ args, unpinned }: CompiledMatch, call: PlannedCall): boolean {
+  return (
+    findFailing(args, call.args, call.matching) === undefined &&
+    (unpinned.length === 0 || unpinned.some((target) => isUnpinned(target, call)))
+  );
 }
 
 interface CompiledMatch {
   readonly args: CompiledArgs;
+  readonly unpinned: readonly Target[];
   matchesTool(tool: string, answers: Map<TextMatcher, boolean>): boolean;
   matchesUser(user: User): boolean;
 }
@@ -93,7 +113,8 @@ function compileMatch(match: Match, globs: Map<string, TextMatcher>): CompiledMa
   const email = match.user?.email === undefined ? undefined : compileEmailGlob(match.user.email);
   const { role, group } = match.user ?? {};
   return {
-    args: compileArgs(match.args),
+    args: compileArgs(match),
+    unpinned: (match.unpinned ?? []).map(compileTarget),
     // The policy sees calls that are in the plan only.
     matchesTool: (tool, answers) =>
       match.inPlan !== false && (tools?.some((glob) => answer(glob, tool, answers)) ?? true),

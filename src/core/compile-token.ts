@@ -1,13 +1,17 @@
 import type { PlanClaims } from "./claims.ts";
+import { type CompiledStep, compilePlan } from "./compile-plan.ts";
 import { type CompiledPolicy, type CompiledRule, compilePolicy } from "./compile-policy.ts";
-import { type CompiledStep, compilePlan } from "./plan.ts";
+import { compileGlob } from "./glob.ts";
 import type { Policy } from "./policy.ts";
+import { listSources, type Place, toPlace } from "./sources/source.ts";
 
 /** A token's plan and policy, ready to decide. */
 export interface CompiledToken {
   readonly claims: PlanClaims;
   /** What the plan and the policy say of a tool; undefined for a tool that no step names. */
   tool(name: string): CompiledTool | undefined;
+  /** If a `from` of the plan names any source: the places in the results of each step that the policy trusts, by its id. */
+  readonly trusted: ReadonlyMap<string, readonly Place[]> | undefined;
 }
 
 export interface CompiledTool {
@@ -24,6 +28,7 @@ export function compileToken(claims: PlanClaims): CompiledToken {
   const tools = new Map<string, CompiledTool>();
   return {
     claims,
+    trusted: findTrusted(claims),
     tool(name) {
       const known = tools.get(name);
       if (known) return known;
@@ -35,6 +40,18 @@ export function compileToken(claims: PlanClaims): CompiledToken {
       return made;
     },
   };
+}
+
+function findTrusted({ plan, policy }: PlanClaims): CompiledToken["trusted"] {
+  const named = new Set(plan.steps.flatMap(listSources).map(({ source }) => source));
+  if (named.size === 0) return undefined;
+  const trust = (policy.trust ?? []).map(({ tool, path }) => ({ tools: compileGlob(tool), place: toPlace(path) }));
+  return new Map(
+    plan.steps.flatMap(({ id, tool }): [string, Place[]][] => {
+      if (id === undefined || !named.has(id)) return [];
+      return [[id, trust.filter(({ tools }) => tools.matches(tool)).map(({ place }) => place)]];
+    }),
+  );
 }
 
 /** An agent's tokens carry one policy in as many copies: the last few are compiled once, by their text. */

@@ -3,21 +3,15 @@ import { describe, expect, test } from "vitest";
 import { aCondition, anyJson } from "../../test/arbitraries.ts";
 import vectors from "../../test/vectors/operators.json" with { type: "json" };
 import { canonicalJson } from "./canonical-json.ts";
-import {
-  compileCondition,
-  countRegexes,
-  MatchBudgetExceeded,
-  newMatchBudget,
-  type PolicyCondition,
-  planConditionSchema,
-  policyConditionSchema,
-} from "./condition.ts";
+import { compileCondition } from "./compile-condition.ts";
+import { countRegexes, type PolicyCondition, planConditionSchema, policyConditionSchema } from "./condition.ts";
 import { copyJson, type Json, type JsonObject } from "./json.ts";
+import { MatchBudgetExceeded, newMatching } from "./matching.ts";
 import { findSchemaIssues, toIssue } from "./schema.ts";
 import { MAX_MATCH_WORK } from "./text-matcher.ts";
 
 function holds(condition: PolicyCondition, value: Json | undefined): boolean {
-  return compileCondition(condition)(value, newMatchBudget());
+  return compileCondition(condition)(value, newMatching());
 }
 
 function problems(condition: unknown, schema = policyConditionSchema): string[] {
@@ -52,7 +46,7 @@ describe("operators", () => {
 
 describe("the schema of a condition refuses", () => {
   const A_CONDITION = "expected a condition, like { eq: VALUE } or { glob: PATTERN }";
-  const THERE_ARE = "there are: eq, in, glob, regex, lte, gte";
+  const THERE_ARE = "there are: eq, in, glob, regex, lte, gte, each, maxItems, anyOf, optional, absent";
   test.each<[string, unknown, string]>([
     ["no operator", {}, "give at least one operator"],
     ["a value instead of a condition", "acme", A_CONDITION],
@@ -90,7 +84,7 @@ describe("the schema of a condition refuses", () => {
   test.each(["notIn", "notGlob"])("%s in a plan", (operator) => {
     const condition = { [operator]: operator === "notIn" ? ["a"] : "a" };
     expect(problems(condition)).toEqual([]);
-    expect(problems(condition, planConditionSchema)).toEqual([`${operator}: unknown field; ${THERE_ARE}`]);
+    expect(problems(condition, planConditionSchema)).toEqual([`${operator}: unknown field; ${THERE_ARE}, from`]);
   });
 
   test("and names every problem", () => {
@@ -100,7 +94,7 @@ describe("the schema of a condition refuses", () => {
 
 describe("the work of one decision", () => {
   test("a condition on a long text is stopped", () => {
-    const budget = newMatchBudget();
+    const budget = newMatching();
     const condition = compileCondition({ glob: "*a*b*c*" });
     expect(() => {
       for (let match = 0; match < 1000; match++) condition("a".repeat(1_000_000), budget);
@@ -109,7 +103,7 @@ describe("the work of one decision", () => {
 
   test("comparing structures is counted by their items", () => {
     const rows = Array.from({ length: 1000 }, (_, index) => [index]);
-    const budget = newMatchBudget();
+    const budget = newMatching();
     compileCondition({ eq: structuredClone(rows) })(rows, budget);
     const spent = MAX_MATCH_WORK - budget.left;
     expect(spent).toBeGreaterThan(100 * 2000);
@@ -120,7 +114,7 @@ describe("the work of one decision", () => {
   });
 
   test("comparing scalars costs nothing, however many there are", () => {
-    const budget = newMatchBudget();
+    const budget = newMatching();
     compileCondition({ in: Array.from({ length: 1000 }, (_, index) => `value-${index}`) })("other", budget);
     expect(budget.left).toBe(MAX_MATCH_WORK);
   });

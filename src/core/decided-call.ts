@@ -5,6 +5,7 @@ import { canonicalJson } from "./canonical-json.ts";
 import type { Sha256 } from "./digest.ts";
 import { freezeJson, MAX_ARGS_BYTES } from "./json.ts";
 import type { OpenedToken } from "./plan-token.ts";
+import type { SourceMatch } from "./sources/find-source.ts";
 import { type BlockDecision, blockDecision, type Decision } from "./verdict.ts";
 
 /** A call, read once, its arguments frozen. Without a digest it is not well-formed, and `check()` says what is wrong. */
@@ -65,16 +66,27 @@ export function describeDecision(opened: OpenedToken, call: CallSnapshot, ground
     // As the decision names them: those of the call may be anything.
     callId: checked.callId,
     ...(call.digest !== undefined && { digest: call.digest }),
-    ...(evidence && { evidence }),
+    ...recordEvidence(evidence),
     ...(call.digest !== undefined && call.fingerprint !== undefined && { fingerprint: call.fingerprint }),
     jti: opened.valid ? opened.claims.jti : "",
     now,
     ...(checked.verdict === "block" && { reason: checked.reason }),
     ...(checked.rule !== undefined && { rule: checked.rule }),
+    ...(checked.sources && { sources: checked.sources.map(inOrder) }),
     ...(checked.step !== undefined && { step: checked.step }),
     tool: checked.tool,
     type: "decision",
+    ...(checked.unpinned && { unpinned: checked.unpinned }),
     used,
     verdict: checked.verdict,
   };
+}
+
+/** Without what is only looked up: the task and the results of earlier calls. */
+function recordEvidence({ approval, ledger }: Evidence = {}): Pick<DecisionRecord, "evidence"> {
+  return approval || ledger ? { evidence: { ...(approval && { approval }), ...(ledger && { ledger }) } } : {};
+}
+
+function inOrder({ arg, from, path, seq }: SourceMatch): SourceMatch {
+  return { arg, from, ...(path !== undefined && { path }), ...(seq !== undefined && { seq }) };
 }

@@ -63,7 +63,7 @@ export {
   type Spent,
   tryToolCall,
 } from "./budget.ts";
-export { type Approval, type Call, digestCall, type Evidence } from "./call.ts";
+export { type Approval, type Call, digestCall, type Evidence, type RecordedEvidence } from "./call.ts";
 export { canonicalJson } from "./canonical-json.ts";
 export { type CheckInput, check, LEEWAY_SECONDS } from "./check.ts";
 export type { PlanClaims, User } from "./claims.ts";
@@ -84,9 +84,13 @@ export {
   signPlanToken,
   type ValidToken,
 } from "./plan-token.ts";
-export type { Match, Policy, PolicyRule } from "./policy.ts";
+export type { Match, Policy, PolicyRule, TrustedPlace } from "./policy.ts";
 export type { Opened } from "./signed-token.ts";
 export { generateSigningKey, type PrivateKey, type PublicKey, type SigningKey } from "./signing-key.ts";
+export type { SourceMatch } from "./sources/find-source.ts";
+export type { Source } from "./sources/source.ts";
+export { createStepResults, MAX_STEP_RESULTS, type StepResults } from "./sources/step-results.ts";
+export { indexTask, type TaskText } from "./sources/task-text.ts";
 export {
   type AllowDecision,
   BLOCK_REASONS,

@@ -123,7 +123,8 @@ rules:                     # ordered; the first rule that matches decides
 
 describe("says where the problem is", () => {
   const RULE_FIELDS = "unknown field; there are: id, match, except, decision, reason, approvers, timeoutSeconds";
-  const OPERATORS = "unknown field; there are: eq, in, glob, regex, lte, gte, notIn, notGlob";
+  const OPERATORS =
+    "unknown field; there are: eq, in, glob, regex, lte, gte, each, maxItems, anyOf, optional, absent, notIn, notGlob";
   const APPROVER = "    approvers: { self: true }\n";
 
   test.each<[string, string, string[]]>([
@@ -131,12 +132,12 @@ describe("says where the problem is", () => {
     [
       "a typo at the top: at the key",
       `${HEAD}rule: []\n`,
-      ["1:1 rules: missing; expected a list", "3:1 rule: unknown field; there are: version, default, rules"],
+      ["1:1 rules: missing; expected a list", "3:1 rule: unknown field; there are: version, default, trust, rules"],
     ],
     [
       "a typo in a match: at the key",
       aMatch("{ tols: t }"),
-      ["4:23 rules[0].match.tols: unknown field; there are: tool, args, user, inPlan"],
+      ["4:23 rules[0].match.tols: unknown field; there are: tool, args, at, unpinned, user, inPlan"],
     ],
     [
       "a typo in an operator: at the key",
@@ -153,13 +154,13 @@ describe("says where the problem is", () => {
     [
       "__proto__ at the top: at the key",
       `${HEAD}__proto__: { rules: [] }\nrules: []\n`,
-      ["3:1 __proto__: unknown field; there are: version, default, rules"],
+      ["3:1 __proto__: unknown field; there are: version, default, trust, rules"],
     ],
     ["__proto__ in a rule: at the key", aRuleWith("__proto__: x"), [`7:5 rules[0].__proto__: ${RULE_FIELDS}`]],
     [
       "__proto__ in a match: at the key",
       aMatch("{ __proto__: { tool: t } }"),
-      ["4:23 rules[0].match.__proto__: unknown field; there are: tool, args, user, inPlan"],
+      ["4:23 rules[0].match.__proto__: unknown field; there are: tool, args, at, unpinned, user, inPlan"],
     ],
     [
       "__proto__ in a condition: at the key",
@@ -281,7 +282,7 @@ describe("says where the problem is", () => {
     [
       "after characters outside the BMP",
       aMatch('{ tool: "😀", tols: t }'),
-      ["4:35 rules[0].match.tols: unknown field; there are: tool, args, user, inPlan"],
+      ["4:35 rules[0].match.tols: unknown field; there are: tool, args, at, unpinned, user, inPlan"],
     ],
   ])("%s", (_name, text, expected) => {
     expect(problems(text)).toEqual(expected);
@@ -347,7 +348,7 @@ describe("refuses as YAML", () => {
     [
       "a merge key",
       `${HEAD}<<: { rules: [] }\n`,
-      ["1:1 rules: missing; expected a list", '3:1 ["<<"]: unknown field; there are: version, default, rules'],
+      ["1:1 rules: missing; expected a list", '3:1 ["<<"]: unknown field; there are: version, default, trust, rules'],
     ],
     ["!!js/function", aRuleWith("reason: !!js/function 'function () {}'"), [`7:27 ${TAG}`]],
     ["!!binary", aRuleWith("reason: !!binary aGk="), [`7:22 ${TAG}`]],

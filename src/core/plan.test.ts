@@ -1,10 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anything, mutated, planDocument, someArgs } from "../../test/arbitraries.ts";
-import { newMatchBudget } from "./condition.ts";
+import { compileArgs, findFailing } from "./compile-condition.ts";
+import { compilePlan } from "./compile-plan.ts";
 import { PlanError } from "./errors.ts";
 import type { Json } from "./json.ts";
-import { compileArgs, compilePlan, findFailingArg, MAX_PLAN_BYTES, type Plan, parsePlan } from "./plan.ts";
+import { newMatching } from "./matching.ts";
+import { MAX_PLAN_BYTES, type Plan, parsePlan } from "./plan.ts";
 
 const TOOLS = ["read", "readme", "write", "constructor", "__proto__", "toString", "declare_plan"];
 
@@ -74,8 +76,9 @@ describe("takes", () => {
 });
 
 describe("refuses", () => {
-  const STEP_FIELDS = "unknown field; there are: tool, args, maxCalls";
-  const OPERATORS = "unknown field; there are: eq, in, glob, regex, lte, gte";
+  const STEP_FIELDS = "unknown field; there are: id, tool, args, at, otherArgs, maxCalls";
+  const OPERATORS =
+    "unknown field; there are: eq, in, glob, regex, lte, gte, each, maxItems, anyOf, optional, absent, from";
   const step = (over: object) => aPlanOf({ tool: "read", ...over });
   const proto = JSON.parse('{"__proto__":{"eq":1}}');
   const cycle: Record<string, unknown> = { goal: "g" };
@@ -256,7 +259,7 @@ describe("compilePlan", () => {
   });
 });
 
-describe("findFailingArg", () => {
+describe("findFailing", () => {
   test.each<[string, string, string, string | undefined]>([
     ["nothing asked", "{}", '{"a":1}', undefined],
     ["all hold", '{"a":{"eq":1},"b":{"gte":1}}', '{"a":1,"b":2,"c":3}', undefined],
@@ -266,13 +269,15 @@ describe("findFailingArg", () => {
     ["no own __proto__", '{"__proto__":{"in":[{},null]}}', "{}", "__proto__"],
     ["a field of an own __proto__", '{"a":{"eq":1}}', '{"__proto__":{"a":1}}', "a"],
   ])("%s", (_name, conditions, args, failing) => {
-    expect(findFailingArg(compileArgs(JSON.parse(conditions)), JSON.parse(args), newMatchBudget())).toBe(failing);
+    expect(findFailing(compileArgs({ args: JSON.parse(conditions) }), JSON.parse(args), newMatching())?.name).toBe(
+      failing,
+    );
   });
 
   test("of a step without arguments nothing fails", () => {
     fc.assert(
       fc.property(someArgs, (args: Record<string, Json>) => {
-        expect(findFailingArg(compileArgs(undefined), args, newMatchBudget())).toBeUndefined();
+        expect(findFailing(compileArgs({}), args, newMatching())).toBeUndefined();
       }),
     );
   });

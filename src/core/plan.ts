@@ -1,16 +1,10 @@
 import { z } from "zod";
-import {
-  type CompiledCondition,
-  compileCondition,
-  countPatterns,
-  type MatchBudget,
-  type PlanCondition,
-  planConditionSchema,
-} from "./condition.ts";
+import { countPatterns, type PlanCondition, planConditionSchema } from "./condition.ts";
 import { type Issue, PlanError } from "./errors.ts";
 import { freezeJson, isJsonObject, type Json, type JsonObject, JsonProblem } from "./json.ts";
 import { DECLARE_PLAN, isToolName, TOOL_NAME } from "./names.ts";
-import { closedObject, cutIssues, findSchemaIssues, namedValues, toIssue } from "./schema.ts";
+import { closedObject, cutIssues, findSchemaIssues, namedValues, placedValues, toIssue } from "./schema.ts";
+import { listSources, stepIdSchema, TASK } from "./sources/source.ts";
 
 /** What an agent may do for one task: the user's goal and the steps that serve it. */
 export interface Plan {
@@ -20,10 +14,19 @@ export interface Plan {
 
 /** Calls of one tool that the plan allows. */
 export interface PlanStep {
+  /** Unique in the plan: what a `from` names the step by. */
+  readonly id?: string;
   /** The exact name of the tool. */
   readonly tool: string;
   /** Every argument listed must be present and satisfy its condition; the others are unconstrained. */
   readonly args?: Readonly<Record<string, PlanCondition>>;
+  /**
+   * Conditions for places in the arguments, by their JSON Pointer (RFC 6901), in which `*` stands for every element of a
+   * list: `/items/*` + `/email`.
+   */
+  readonly at?: Readonly<Record<string, PlanCondition>>;
+  /** `block`: arguments that neither `args` nor `at` lists must be absent or null. */
+  readonly otherArgs?: "block";
   /** The most calls that this step allows, from 1; absent: no limit by this step. */
   readonly maxCalls?: number;
 }
@@ -37,18 +40,44 @@ export const MAX_PLAN_PATTERNS = 200;
 const MAX_TOOLS_SHOWN = 50;
 
 const planStepSchema: z.ZodType<PlanStep> = closedObject({
+  id: stepIdSchema.optional(),
   tool: z
     .string()
     .regex(TOOL_NAME, "a tool's name is 1 to 64 letters, digits, _ or -")
     .refine((name) => name !== DECLARE_PLAN, `${DECLARE_PLAN} is reserved and cannot be a step`),
   args: namedValues(planConditionSchema).optional(),
+  at: placedValues(planConditionSchema).optional(),
+  otherArgs: z.literal("block", "expected block, or nothing").optional(),
   maxCalls: z.int().min(1).optional(),
 }) as z.ZodType<PlanStep>;
 
 export const planSchema: z.ZodType<Plan> = closedObject({
   goal: z.string().min(1, "say what the user asked for").max(10_000),
-  steps: z.array(planStepSchema).max(MAX_PLAN_STEPS, `a plan has at most ${MAX_PLAN_STEPS} steps`),
+  steps: z
+    .array(planStepSchema)
+    .max(MAX_PLAN_STEPS, `a plan has at most ${MAX_PLAN_STEPS} steps`)
+    .superRefine(refuseWrongIds),
 });
+
+/** Two steps of one id, and sources that are no step's. */
+function refuseWrongIds(steps: readonly PlanStep[], context: z.RefinementCtx): void {
+  // Steps that are none have nothing to be read.
+  if (context.issues.length > 0) return;
+  const ids = new Set<string>([TASK]);
+  for (const [index, { id }] of steps.entries()) {
+    if (id === undefined) continue;
+    if (ids.has(id))
+      context.addIssue({ code: "custom", path: [index, "id"], message: `another step has the id ${id}` });
+    ids.add(id);
+  }
+  for (const [index, step] of steps.entries()) {
+    for (const { path, source } of listSources(step)) {
+      if (ids.has(source)) continue;
+      const message = `no step has the id ${source}; there are: ${listNames(ids)}`;
+      context.addIssue({ code: "custom", path: [index, ...path], message });
+    }
+  }
+}
 
 /**
  * Checks a plan that a model or an application wrote, and freezes it.
@@ -67,7 +96,9 @@ export function parsePlan(value: unknown, options: { readonly tools: Iterable<st
     throw new PlanError([{ path: error.path, message: error.message }]);
   }
   const steps = listSteps(copy);
-  if (steps.reduce((sum, step) => sum + countPatterns(step["args"]), 0) > MAX_PLAN_PATTERNS) {
+  if (
+    steps.reduce((sum, step) => sum + countPatterns(step["args"]) + countPatterns(step["at"]), 0) > MAX_PLAN_PATTERNS
+  ) {
     throw new PlanError([{ path: "steps", message: `a plan has at most ${MAX_PLAN_PATTERNS} globs and regexes` }]);
   }
   const issues: Issue[] = findSchemaIssues(planSchema, copy).map(toIssue);
@@ -88,38 +119,4 @@ function listSteps(plan: Json): JsonObject[] {
 function listNames(tools: ReadonlySet<string>): string {
   const shown = [...tools].slice(0, MAX_TOOLS_SHOWN).join(", ");
   return tools.size > MAX_TOOLS_SHOWN ? `${shown} and ${tools.size - MAX_TOOLS_SHOWN} more` : shown || "none";
-}
-
-/** A step ready to be matched. */
-export interface CompiledStep {
-  readonly index: number;
-  readonly maxCalls: number;
-  readonly args: CompiledArgs;
-}
-
-/** The steps of a plan by the name of their tool, in the plan's order. @throws PatternError for a pattern out of bounds */
-export function compilePlan(plan: Plan): ReadonlyMap<string, readonly CompiledStep[]> {
-  const byTool = new Map<string, CompiledStep[]>();
-  for (const [index, step] of plan.steps.entries()) {
-    const args = compileArgs(step.args);
-    const steps = byTool.get(step.tool);
-    const compiled = { index, args, maxCalls: step.maxCalls ?? Number.POSITIVE_INFINITY };
-    if (steps) steps.push(compiled);
-    else byTool.set(step.tool, [compiled]);
-  }
-  return byTool;
-}
-
-export type CompiledArgs = readonly { readonly name: string; readonly holds: CompiledCondition }[];
-
-export function compileArgs(args: Readonly<Record<string, PlanCondition>> | undefined): CompiledArgs {
-  return Object.entries(args ?? {}).map(([name, condition]) => ({ name, holds: compileCondition(condition) }));
-}
-
-/** The name of the first argument that fails its condition; undefined if all hold. Own properties only. */
-export function findFailingArg(conditions: CompiledArgs, args: JsonObject, budget: MatchBudget): string | undefined {
-  for (const { name, holds } of conditions) {
-    if (!holds(Object.hasOwn(args, name) ? args[name] : undefined, budget)) return name;
-  }
-  return undefined;
 }

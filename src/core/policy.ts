@@ -4,6 +4,7 @@ import { countRegexes, globSchema, type PolicyCondition, patternSchema, policyCo
 import { PolicyError } from "./errors.ts";
 import { compileGlob } from "./glob.ts";
 import { freezeJson, isJsonObject, type Json, JsonProblem } from "./json.ts";
+import { parsePointer } from "./json-pointer.ts";
 import { normalizeEmailText, RULE_ID } from "./names.ts";
 import {
   closedObject,
@@ -11,9 +12,11 @@ import {
   findSchemaIssues,
   namedValues,
   notEmpty,
+  placedValues,
   type SchemaIssue,
   toIssue,
 } from "./schema.ts";
+import { pointerSchema } from "./sources/source.ts";
 import { PatternError, type TextMatcher } from "./text-matcher.ts";
 import { BLOCK_REASONS, type BlockReason, type RuleId } from "./verdict.ts";
 
@@ -21,7 +24,16 @@ import { BLOCK_REASONS, type BlockReason, type RuleId } from "./verdict.ts";
 export interface Policy {
   readonly version: 1;
   readonly default: "block";
+  /** Where in the results of which tools a value may stand and count as fixed, though an attacker may have written the rest. */
+  readonly trust?: readonly TrustedPlace[];
   readonly rules: readonly PolicyRule[];
+}
+
+export interface TrustedPlace {
+  /** A glob. */
+  readonly tool: string;
+  /** A JSON Pointer (RFC 6901) into the tool's structured results; `*` stands for every element of a list. */
+  readonly path: string;
 }
 
 export interface PolicyRule {
@@ -44,6 +56,14 @@ export interface Match {
   /** A glob, or several of which one must match the tool's name. */
   readonly tool?: string | readonly string[];
   readonly args?: Readonly<Record<string, PolicyCondition>>;
+  /** Conditions for places in the arguments, by their JSON Pointer, in which `*` stands for every element of a list. */
+  readonly at?: Readonly<Record<string, PolicyCondition>>;
+  /**
+   * The call carries one of these arguments (not null, not an empty list), and nothing in its plan step has fixed it: no
+   * `eq`, no `in`, no value copied from the user's words or from a place that the policy trusts. A name that begins with `/`
+   * is a JSON Pointer.
+   */
+  readonly unpinned?: readonly string[];
   readonly user?: {
     /** A glob; case does not matter. */
     readonly email?: string;
@@ -57,10 +77,15 @@ export interface Match {
 export const MAX_POLICY_BYTES = 1_048_576;
 export const MAX_POLICY_RULES = 10_000;
 export const MAX_POLICY_REGEXES = 1000;
+const MAX_TRUSTED = 1000;
 
 const text = z.string().min(1, "expected text").max(1000);
 const emailGlob = patternSchema(compileEmailGlob);
 const EMPTY = "give at least one field";
+const targetSchema = text.refine(
+  (name) => !name.startsWith("/") || parsePointer(name),
+  "expected a JSON Pointer after /",
+);
 
 const match: z.ZodType<Match> = notEmpty(
   closedObject({
@@ -70,6 +95,8 @@ const match: z.ZodType<Match> = notEmpty(
       })
       .optional(),
     args: notEmpty(namedValues(policyConditionSchema), EMPTY).optional(),
+    at: notEmpty(placedValues(policyConditionSchema), EMPTY).optional(),
+    unpinned: z.array(targetSchema).min(1, "name at least one argument").max(100).optional(),
     user: notEmpty(
       closedObject({ email: emailGlob.optional(), role: roleSchema.optional(), group: text.optional() }),
       EMPTY,
@@ -108,6 +135,10 @@ const rule: z.ZodType<PolicyRule> = closedObject({
 export const policySchema: z.ZodType<Policy> = closedObject({
   version: z.literal(1, "expected 1"),
   default: z.literal("block", "expected block: what no rule matches is always blocked"),
+  trust: z
+    .array(closedObject({ tool: globSchema, path: pointerSchema }))
+    .max(MAX_TRUSTED)
+    .optional(),
   rules: z.array(rule).max(MAX_POLICY_RULES).superRefine(refuseDuplicateIds, { when: isList }),
 }) as z.ZodType<Policy>;
 
@@ -151,7 +182,8 @@ export function checkPolicy(value: unknown): CheckedPolicy {
   const rules = (copy as unknown as Policy).rules.map((given) =>
     given.decision === "hold" && given.timeoutSeconds === undefined ? { ...given, timeoutSeconds: 300 } : given,
   );
-  return { policy: freezeJson({ version: 1, default: "block", rules }) as unknown as Policy };
+  const { trust } = copy as unknown as Policy;
+  return { policy: freezeJson({ version: 1, default: "block", ...(trust && { trust }), rules }) as unknown as Policy };
 }
 
 /** The policy in a value, which may be one already. @throws PolicyError */
@@ -172,5 +204,8 @@ function countPolicyRegexes(policy: Json): number {
   const rules = isJsonObject(policy) && Object.hasOwn(policy, "rules") ? policy["rules"] : [];
   if (!Array.isArray(rules)) return 0;
   const matches = rules.flatMap((given: Json) => (isJsonObject(given) ? [given["match"], given["except"]] : []));
-  return matches.reduce((sum: number, given) => sum + (isJsonObject(given) ? countRegexes(given["args"]) : 0), 0);
+  return matches.reduce(
+    (sum: number, given) => sum + (isJsonObject(given) ? countRegexes(given["args"]) + countRegexes(given["at"]) : 0),
+    0,
+  );
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type ErrorCode, IntentlockError, type Issue } from "./errors.ts";
 import { freezeJson, isJsonObject, JsonProblem, MAX_JSON_BYTES } from "./json.ts";
+import { parsePointer } from "./json-pointer.ts";
 import { type Path, printPath } from "./path.ts";
 
 /** As many problems as people read; a hostile document has a million. */
@@ -60,6 +61,17 @@ export function namedValues<T>(value: z.ZodType<T>): z.ZodType<Readonly<Record<s
           typeof context.addIssue
         >[0]);
       }
+    }
+  });
+}
+
+/** {@link namedValues} whose names are JSON Pointers. */
+export function placedValues<T>(value: z.ZodType<T>): z.ZodType<Readonly<Record<string, T>>> {
+  return namedValues(value).superRefine((placed, context) => {
+    for (const path of Object.keys(placed)) {
+      if (path !== "" && parsePointer(path)) continue;
+      const message = "expected a JSON Pointer into the arguments, like /to/address or /items/*/email";
+      context.addIssue({ code: "custom", path: [path], message, params: { isKey: true } });
     }
   });
 }

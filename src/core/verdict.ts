@@ -1,4 +1,5 @@
 import type { Approvers } from "./approvers.ts";
+import type { SourceMatch } from "./sources/find-source.ts";
 
 /** Every reason for a block but the ids of rules, with the sentence that tells the model what it means. */
 const MEANINGS = {
@@ -54,6 +55,10 @@ interface Decided {
   readonly elapsedUs?: number;
   /** The decision's number among the records of its plan, from 0, added by the gate: what an outcome refers to. */
   readonly seq?: number;
+  /** Where the values were found that the step wants from somewhere. */
+  readonly sources?: readonly SourceMatch[];
+  /** The arguments for which a rule with `unpinned` decided: nothing in the plan has fixed them. */
+  readonly unpinned?: readonly string[];
 }
 
 /** The call may run. `step` is the index of the plan step that it uses up. */
@@ -103,7 +108,11 @@ export interface Block {
   readonly detail: string;
   readonly step?: number;
   readonly rule?: RuleId;
+  readonly grounds?: DecisionGrounds;
 }
+
+/** What a decision rests on beside the rule: where values came from, and which arguments are open. */
+export type DecisionGrounds = Pick<Decided, "sources" | "unpinned">;
 
 /** A call as far as a decision about it needs to name it. */
 export interface CallName {
@@ -129,12 +138,13 @@ export function nameCall(call: unknown, planId: string): CallName {
 
 /** Makes the decision and the message that the model reads: the reason and detail, then a sentence on what it means. */
 export function blockDecision(call: CallName, block: Block): BlockDecision {
-  const { reason, stage, detail, step, rule } = block;
+  const { reason, stage, detail, step, rule, grounds } = block;
   const { callId, tool, planId } = call;
   const message = `Blocked by Intentlock (${reason}): ${shorten(detail, MAX_DETAIL_CHARACTERS)}\n${explainReason(reason)}`;
   const decision = { verdict: "block", callId, tool, planId, reason, message, stage } as const;
   const placed = step === undefined ? decision : { ...decision, step };
-  return rule === undefined ? placed : { ...placed, rule };
+  const ruled = rule === undefined ? placed : { ...placed, rule };
+  return grounds === undefined ? ruled : { ...ruled, ...grounds };
 }
 
 /** What a reason means, in one plain sentence. No rule has the id of a reason: the parser of policies sees to that. */

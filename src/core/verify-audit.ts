@@ -1,3 +1,4 @@
+import type { Task } from "./api/plans.ts";
 import {
   type AuditEntry,
   type AuditEvent,
@@ -11,6 +12,9 @@ import { LEEWAY_SECONDS } from "./check.ts";
 import type { Sha256 } from "./digest.ts";
 import { type OpenedToken, openPlanToken } from "./plan-token.ts";
 import type { PublicKey } from "./signing-key.ts";
+import type { SourceMatch } from "./sources/find-source.ts";
+import { TASK } from "./sources/source.ts";
+import { indexTask, type TaskText } from "./sources/task-text.ts";
 
 /** What the entries of one plan say, and what is wrong with them. */
 export interface PlanAudit {
@@ -19,6 +23,11 @@ export interface PlanAudit {
   readonly decisions: number;
   /** Of these, how many were made again from the signed token and came out the same. */
   readonly recomputed: number;
+  /**
+   * How many of those rested on what results of earlier calls said, or on a task that was not given: that a value stood
+   * there is taken on trust.
+   */
+  readonly onTrust: number;
   /** How many cannot be made again: their arguments were redacted, or were never JSON. */
   readonly notRecomputable: number;
   /** The plan was closed. A log that ends before may lack what came after. */
@@ -33,6 +42,7 @@ export interface PlanAudit {
  * @param entries in the order in which they were written; those of different plans may be mixed
  * @param options.keys the public keys that may have signed the plans
  * @param options.audience the agent's id
+ * @param options.tasks what users asked for, by the id of the plan: needed to see that values were in their words
  *
  * @example
  * import { verifyAudit } from "intentlock/core";
@@ -44,26 +54,29 @@ export interface PlanAudit {
  * const plans = await verifyAudit(audit.entries, { keys: [await gate.publicKey()], audience: gate.agent });
  * console.log(plans.flatMap(({ problems }) => problems));
  */
-export async function verifyAudit(
-  entries: readonly AuditEntry[],
-  options: { readonly keys: readonly PublicKey[]; readonly audience: string; readonly hash?: Sha256 },
-): Promise<PlanAudit[]> {
+export async function verifyAudit(entries: readonly AuditEntry[], options: VerifyOptions): Promise<PlanAudit[]> {
   // What is no entry has no plan, and is found there.
   const byPlan = Map.groupBy(entries, (entry) => entry?.planId ?? "");
   return await Promise.all([...byPlan].map(([planId, its]) => verifyPlan(planId, its, options)));
 }
 
-async function verifyPlan(
-  planId: string,
-  entries: readonly AuditEntry[],
-  options: Parameters<typeof verifyAudit>[1],
-): Promise<PlanAudit> {
+interface VerifyOptions {
+  readonly keys: readonly PublicKey[];
+  readonly audience: string;
+  readonly tasks?: ReadonlyMap<string, Task> | undefined;
+  readonly hash?: Sha256;
+}
+
+async function verifyPlan(planId: string, entries: readonly AuditEntry[], options: VerifyOptions): Promise<PlanAudit> {
   const chain = verifyChain(entries, planId, options.hash);
-  const report = { planId, entries: entries.length, decisions: 0, recomputed: 0, notRecomputable: 0, closed: false };
+  const counts = { decisions: 0, recomputed: 0, onTrust: 0, notRecomputable: 0 };
+  const report = { planId, entries: entries.length, ...counts, closed: false };
   if (chain.problem) return { ...report, problems: [chain.problem] };
   const problems: ChainProblem[] = [];
   const tokens = new Map<string, OpenedToken>();
   const taken = new TakenCalls();
+  const task = options.tasks?.get(planId);
+  const words = task && indexTask(task, options.hash);
   for (const { seq, event } of entries) {
     const found = (problem: string): unknown => problems.push({ seq, problem });
     if ((event.type === "plan_signed") !== (seq === 0)) found("a log begins with the one signing of its plan");
@@ -78,10 +91,11 @@ async function verifyPlan(
       }
       case "decision": {
         report.decisions++;
-        const answer = verifyDecision(event, tokens.get(event.jti), taken);
+        const answer = verifyDecision(event, tokens.get(event.jti), { taken, task: words });
         if (answer === "recomputed") report.recomputed++;
-        else if (answer === "not recomputable") report.notRecomputable++;
-        else found(answer);
+        if (answer === "recomputed" && event.sources?.some(({ from }) => from !== TASK || !words)) report.onTrust++;
+        if (answer === "not recomputable") report.notRecomputable++;
+        else if (answer !== "recomputed") found(answer);
         taken.add(seq, event);
         break;
       }
@@ -102,13 +116,18 @@ async function verifyPlan(
   return { ...report, problems };
 }
 
-function verifyDecision(record: DecisionRecord, token: OpenedToken | undefined, taken: TakenCalls): string {
+function verifyDecision(
+  record: DecisionRecord,
+  token: OpenedToken | undefined,
+  { taken, task }: { readonly taken: TakenCalls; readonly task: TaskText | undefined },
+): string {
   // A call that was malformed, or refused for an invalid token, is a block whatever it rested on.
   if (record.args === undefined && record.digest === undefined && record.verdict === "block") return "not recomputable";
   if (!token) return "it was decided under a token that is not in the log";
   if (!taken.areIn(record.used)) return "it counts fewer calls than were made before it";
+  if (!taken.haveGiven(record.sources ?? [], token)) return "it has a value from a result that is not there";
   if (record.args === undefined) return isPossible(record, token) ? "not recomputable" : "its plan has no such call";
-  const again = recomputeDecision(record, token);
+  const again = recomputeDecision(record, token, { task });
   return again && agreesWithRecord(record, again) ? "recomputed" : "decided again, it comes out otherwise";
 }
 
@@ -131,6 +150,8 @@ function isPossible({ verdict, digest, tool, step, rule, used, now }: DecisionRe
 class TakenCalls {
   readonly #steps = new Map<number, number>();
   readonly #decisions = new Map<number, number>();
+  /** The steps of those that gave a result, by the number of the decision. */
+  readonly #given = new Map<number, number>();
 
   add(seq: number, { verdict, answer, step }: DecisionRecord): void {
     if (verdict !== "allow" || answer !== undefined || step === undefined) return;
@@ -143,8 +164,18 @@ class TakenCalls {
     const step = this.#decisions.get(decisionSeq);
     if (step === undefined) return false;
     this.#decisions.delete(decisionSeq);
+    if (status === "ok") this.#given.set(decisionSeq, step);
     if (status === "aborted") this.#steps.set(step, (this.#steps.get(step) ?? 0) - 1);
     return true;
+  }
+
+  /** Whether the calls whose results are named as sources have given some, under the steps that are named. */
+  haveGiven(sources: readonly SourceMatch[], token: OpenedToken): boolean {
+    return sources.every(({ from, seq }) => {
+      if (from === TASK) return true;
+      const step = seq === undefined ? undefined : this.#given.get(seq);
+      return step !== undefined && token.valid && token.claims.plan.steps[step]?.id === from;
+    });
   }
 
   /** Counts may be higher: those of calls whose entry was not written yet, or not at all. */

@@ -1,11 +1,12 @@
 // Not exported: `check()` is what the package offers, and the policy is one of its parts.
 import { type CompiledRule, compilePolicy } from "../../../src/core/compile-policy.ts";
-import { newMatchBudget } from "../../../src/core/condition.ts";
+import { newMatching } from "../../../src/core/matching.ts";
 import { parsePolicy } from "../../../src/core/parse-policy.ts";
 import type { Engine, PeerCall } from "../engine.ts";
 
 /** As many tools as a policy itself remembers. */
 const MAX_TOOLS = 1000;
+const NO_PINS = new Map();
 
 /** The policy part of `check()` alone: as an opened token does, it remembers the rules for its person by tool. */
 export const ours: Engine = {
@@ -27,8 +28,8 @@ export const ours: Engine = {
           found = policy.rulesFor(tool, user);
           known.set(tool, found);
         }
-        const budget = newMatchBudget();
-        for (const { rule, matches } of found) if (matches(args, budget)) return rule.id;
+        const call = { args, pins: NO_PINS, matching: newMatching() };
+        for (const { rule, matches } of found) if (matches(call)) return rule.id;
         return undefined;
       },
     };

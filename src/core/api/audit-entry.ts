@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AuditEntry, AuditEvent, DecisionRecord } from "../audit.ts";
-import type { Approval, Evidence } from "../call.ts";
+import type { Approval, RecordedEvidence } from "../call.ts";
 import { MAX_TOKEN_CHARACTERS } from "../claims.ts";
 import {
   countSchema,
@@ -15,7 +15,7 @@ import { MAX_PLAN_STEPS } from "../plan.ts";
 import { closedObject, closedVariants, variant } from "../schema.ts";
 import { MAX_CALL_ID_CHARACTERS } from "../verdict.ts";
 import { durationSchema, outcomeStatusSchema } from "./calls.ts";
-import { reasonSchema, stepSchema } from "./decisions.ts";
+import { reasonSchema, sourcesSchema, stepSchema, unpinnedSchema } from "./decisions.ts";
 import { argsSchema, headSchema } from "./values.ts";
 
 // The fields stand in the order of canonical JSON: what is read then needs no sorting when it is hashed again.
@@ -35,7 +35,7 @@ const approvalSchema: z.ZodType<Approval> = closedObject({
 
 const spent = closedObject({ calls: countSchema, payoutMicros: countSchema });
 
-const evidenceSchema: z.ZodType<Evidence> = closedObject({
+const evidenceSchema: z.ZodType<RecordedEvidence> = closedObject({
   approval: approvalSchema.exactOptional(),
   ledger: closedObject({ principal: spent, session: spent }).exactOptional(),
 });
@@ -52,9 +52,11 @@ const decision = variant({
   now: z.number().min(0).max(Number.MAX_SAFE_INTEGER),
   reason: reasonSchema.exactOptional(),
   rule: ruleIdSchema.exactOptional(),
+  sources: sourcesSchema.exactOptional(),
   step: stepSchema.exactOptional(),
   tool: z.string().max(64),
   type: z.literal("decision"),
+  unpinned: unpinnedSchema.exactOptional(),
   used: z.array(countSchema).max(MAX_PLAN_STEPS),
   verdict: z.enum(["allow", "hold", "block"]),
 });

@@ -34,6 +34,11 @@ export type Outcome =
       /** `aborted` says that the tool never started: what the call took is given back. */
       readonly status: OutcomeStatus;
       readonly durationMs?: number;
+      /**
+       * What the call gave: any value that JSON can print. It is only looked at, and only travels, where a `from` of the plan
+       * names the step that allowed the call; nothing keeps it on a disk.
+       */
+      readonly result?: unknown;
     }
   /** No more calls. Outcomes of calls that were allowed before may still come. */
   | { readonly type: "closed"; readonly planId: string };
@@ -96,6 +101,7 @@ export const outcomeSchema: z.ZodType<Outcome> = closedVariants("type", [
     decisionSeq: countSchema,
     status: outcomeStatusSchema,
     durationMs: durationSchema.exactOptional(),
+    result: z.unknown().exactOptional(),
   }),
   variant({ type: z.literal("closed"), planId: idSchema }),
 ]);

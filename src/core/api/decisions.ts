@@ -2,7 +2,10 @@ import { z } from "zod";
 import type { Approvers } from "../approvers.ts";
 import { roleSchema } from "../approvers.ts";
 import { countSchema, digestSchema, ruleIdSchema } from "../fields.ts";
+import { MAX_POINTER_CHARACTERS } from "../json-pointer.ts";
 import { MAX_PLAN_STEPS } from "../plan.ts";
+import { closedObject } from "../schema.ts";
+import { MAX_SOURCE_MATCHES, type SourceMatch } from "../sources/find-source.ts";
 import { type Decision, MAX_CALL_ID_CHARACTERS, type Stage } from "../verdict.ts";
 import { limitSchema } from "./values.ts";
 
@@ -29,6 +32,21 @@ export const stageSchema: z.ZodType<Stage> = z.enum([
   "gate",
 ]);
 
+/** Where the values of a call were found. In the order of canonical JSON, as records have them. */
+export const sourcesSchema: z.ZodType<readonly SourceMatch[]> = z
+  .array(
+    closedObject({
+      arg: z.string().max(MAX_POINTER_CHARACTERS),
+      from: z.string().max(64),
+      path: z.string().max(MAX_POINTER_CHARACTERS).exactOptional(),
+      seq: countSchema.exactOptional(),
+    }),
+  )
+  .max(MAX_SOURCE_MATCHES);
+
+/** The arguments that a rule with `unpinned` found open. */
+export const unpinnedSchema: z.ZodType<readonly string[]> = z.array(z.string().max(1000)).max(100);
+
 const decided = {
   callId: z.string().max(MAX_CALL_ID_CHARACTERS),
   tool: z.string().max(64),
@@ -36,6 +54,8 @@ const decided = {
   digest: digestSchema.exactOptional(),
   elapsedUs: z.number().min(0).exactOptional(),
   seq: countSchema.exactOptional(),
+  sources: sourcesSchema.exactOptional(),
+  unpinned: unpinnedSchema.exactOptional(),
 };
 
 /** What was decided of a call that has its place in the plan always has a digest: it was an object of JSON. */

@@ -1,0 +1,24 @@
+import type { FoundSource, SourceGrounds } from "./sources/find-source.ts";
+import { MAX_MATCH_WORK } from "./text-matcher.ts";
+
+/** The state of one decision while a call is matched with steps and rules. */
+export interface Matching {
+  /** What is left of the work that the decision may spend. */
+  left: number;
+  /** What values may have been copied from; undefined if nothing is known. */
+  readonly grounds: SourceGrounds | undefined;
+  /** Where the values were found that the step's conditions want from somewhere, as far as it has been matched. */
+  readonly found: FoundSource[];
+}
+
+/** Thrown when a decision would take too much work; `check()` turns it into a block. */
+export class MatchBudgetExceeded extends Error {}
+
+export function newMatching(grounds?: SourceGrounds): Matching {
+  return { left: MAX_MATCH_WORK, grounds, found: [] };
+}
+
+export function spend(matching: Matching, work: number): void {
+  matching.left -= work;
+  if (matching.left < 0) throw new MatchBudgetExceeded();
+}
