@@ -98,13 +98,12 @@ function decideParsed(token: CompiledToken, call: ParsedCall, facts: Facts): Dec
   if ("reason" in step) return blockDecision(call, step);
   const planned = { args: call.args, pins: step.pins, matching };
   const rule = findRule(entry.rules, planned);
+  const grounds = describeGrounds(rule, planned);
   if (!rule) {
     const detail = "no rule of the policy allows it";
-    const grounds = describeGrounds(matching);
-    return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail, step: step.index, ...grounds });
+    return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail, step: step.index, grounds });
   }
-  const unpinned = rule.unpinned.filter((target) => isUnpinned(target, planned)).map(({ name }) => name);
-  return applyRule(token, call, { rule, step: step.index, facts, ...describeGrounds(matching, unpinned) });
+  return applyRule(token, call, { rule, step: step.index, facts, grounds });
 }
 
 /** What values may have been copied from, if the plan asks for that at all. */
@@ -115,18 +114,16 @@ function findGrounds({ trusted, claims }: CompiledToken, evidence: Evidence | un
 }
 
 /** Each place and source once, as a list of a thousand addresses may come from one result. */
-function describeGrounds(
-  { found }: Matching,
-  unpinned: readonly string[] = [],
-): { readonly grounds?: DecisionGrounds } {
-  if (found.length === 0 && unpinned.length === 0) return {};
+function describeGrounds(rule: CompiledRule | undefined, call: PlannedCall): DecisionGrounds | undefined {
+  const { found } = call.matching;
+  const targets = rule?.unpinned ?? [];
+  if (found.length === 0 && targets.length === 0) return undefined;
   const sources = new Map(found.map(({ match }) => [JSON.stringify(match), match]));
   if (sources.size > MAX_SOURCE_MATCHES) throw new MatchBudgetExceeded();
+  const unpinned = targets.filter((target) => isUnpinned(target, call)).map(({ name }) => name);
   return {
-    grounds: {
-      ...(sources.size > 0 && { sources: [...sources.values()] }),
-      ...(unpinned.length > 0 && { unpinned }),
-    },
+    ...(sources.size > 0 && { sources: [...sources.values()] }),
+    ...(unpinned.length > 0 && { unpinned }),
   };
 }
 
@@ -186,7 +183,7 @@ interface Chosen {
   readonly rule: CompiledRule;
   readonly step: number;
   readonly facts: Facts;
-  readonly grounds?: DecisionGrounds;
+  readonly grounds: DecisionGrounds | undefined;
 }
 
 function applyRule(
@@ -204,7 +201,7 @@ function applyRule(
         detail: rule.reason ?? `a rule forbids ${tool} here`,
         step,
         rule: rule.id,
-        ...(grounds && { grounds }),
+        grounds,
       });
     case "hold":
       approvedBy = findApproval(rule.id, call, facts);
@@ -228,7 +225,7 @@ function applyRule(
   const answer = tryToolCall(facts.evidence?.ledger, claims.budget, call);
   if (answer.refused !== undefined) {
     const block = { reason: "budget_exhausted", stage: "budget", detail: answer.refused, step } as const;
-    return blockDecision(call, grounds ? { ...block, grounds } : block);
+    return blockDecision(call, { ...block, grounds });
   }
   const { remaining: budgetRemaining, payoutMicros } = answer;
   const taken = { ...approved, budgetRemaining, payoutMicros };

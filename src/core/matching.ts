@@ -14,8 +14,11 @@ export interface Matching {
 /** Thrown when a decision would take too much work; `check()` turns it into a block. */
 export class MatchBudgetExceeded extends Error {}
 
+/** Where nothing is known, nothing is found. */
+const NOTHING: FoundSource[] = [];
+
 export function newMatching(grounds?: SourceGrounds): Matching {
-  return { left: MAX_MATCH_WORK, grounds, found: [] };
+  return { left: MAX_MATCH_WORK, grounds, found: grounds ? [] : NOTHING };
 }
 
 export function spend(matching: Matching, work: number): void {

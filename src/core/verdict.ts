@@ -108,7 +108,7 @@ export interface Block {
   readonly detail: string;
   readonly step?: number;
   readonly rule?: RuleId;
-  readonly grounds?: DecisionGrounds;
+  readonly grounds?: DecisionGrounds | undefined;
 }
 
 /** What a decision rests on beside the rule: where values came from, and which arguments are open. */
