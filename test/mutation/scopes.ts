@@ -1,0 +1,118 @@
+import { globSync } from "node:fs";
+import { dirname } from "node:path";
+
+/** Suites that take minutes when each branch is counted. */
+const TOO_SLOW = ["src/core/check-hostile.test.ts"];
+
+/** A folder whose code is mutated, and the suites that it is for, beside those in it. */
+interface Scope {
+  readonly folder: string;
+  /** Not worth a mutant: see docs/mutation-testing.md. */
+  readonly without?: readonly string[];
+  readonly suites: readonly string[];
+  /** Files that matter most come first, for when a run is cut short. */
+  readonly first?: readonly string[];
+}
+
+export const SCOPES: readonly Scope[] = [
+  {
+    folder: "src/core",
+    without: ["src/core/index.ts", "src/core/api/**"],
+    suites: ["src/core/**/*.test.ts", "src/gates/local*.test.ts", "test/local-gate.conformance.test.ts"],
+    first: [
+      ...["check", "condition", "plan", "compile-policy", "signed-token", "plan-token", "approval-token", "audit"],
+      ...["verify-audit", "budget", "canonical-json", "json", "glob", "regex"],
+    ].map((name) => `src/core/${name}.ts`),
+  },
+  {
+    folder: "src/session",
+    without: ["src/session/index.ts"],
+    suites: [
+      "src/session/*.test.ts",
+      "test/holds.test.ts",
+      "test/public-threads/sessions.test.ts",
+      "test/framework-conformance/vercel-ai.test.ts",
+    ],
+    first: ["call-decider", "session", "prepare-call", "repeatable-calls"].map((name) => `src/session/${name}.ts`),
+  },
+  {
+    folder: "src/gates",
+    without: ["src/gates/index.ts", "src/gates/remote/**", "src/gates/outbox/**"],
+    suites: [
+      "src/gates/*.test.ts",
+      "test/*gate*.conformance.test.ts",
+      "test/gate-faults.test.ts",
+      "test/holds.test.ts",
+      "test/hybrid-renewal.test.ts",
+    ],
+    first: ["local", "local-decision", "local-plans", "local-ledger", "audit-trail", "plan-state"].map(
+      (name) => `src/gates/${name}.ts`,
+    ),
+  },
+  {
+    folder: "src/gates/remote",
+    suites: [
+      "src/gates/remote/*.test.ts",
+      "src/gates/http-faults.test.ts",
+      "test/server-gates.conformance.test.ts",
+      "test/gate-faults.test.ts",
+      "test/hybrid-renewal.test.ts",
+    ],
+  },
+  {
+    folder: "src/gates/outbox",
+    without: ["src/gates/outbox/index.ts"],
+    suites: ["src/gates/outbox/*.test.ts", "src/gates/http-faults.test.ts"],
+  },
+];
+
+export function filesOf({ folder, without = [], first = [] }: Scope): string[] {
+  const skipped = ["**/*.test.ts", "**/*.test-d.ts", ...without];
+  const found = globSync(`${folder}/**/*.ts`, { exclude: skipped }).toSorted();
+  return [...first.filter((file) => found.includes(file)), ...found.filter((file) => !first.includes(file))];
+}
+
+/** Tests of files that have none of their own: those of what is built on them. */
+const TESTS: Readonly<Record<string, readonly string[]>> = {
+  "src/core/approvers.ts": ["src/core/parse-policy.test.ts", "src/core/policy.test.ts", "src/core/check.test.ts"],
+  "src/core/audit-receipt.ts": ["src/core/audit.test.ts", "src/core/audit-batch.test.ts"],
+  "src/core/call.ts": ["src/core/check.test.ts"],
+  "src/core/check.ts": ["src/core/verdict.test.ts"],
+  "src/core/fields.ts": ["src/core/problem.test.ts", "src/core/claims.test.ts"],
+  "src/core/hidden-characters.ts": ["src/core/problem.test.ts", "src/core/json.test.ts"],
+  "src/core/plan.ts": ["src/core/plan-token.test.ts"],
+  "src/core/text-matcher.ts": ["src/core/condition.test.ts", "src/core/compile-policy.test.ts"],
+  "src/session/admitted-call.ts": ["src/session/admit.test.ts", "src/session/suspend.test.ts"],
+  "src/session/call-decider.ts": ["src/session/session.test.ts", "src/session/suspend.test.ts"],
+  "src/session/nested-call.ts": ["src/session/session.test.ts"],
+  "src/session/open-session.ts": ["src/session/start-session.test.ts", "src/session/suspend.test.ts"],
+  "src/session/plan-token-claims.ts": ["src/session/start-session.test.ts", "src/session/suspend.test.ts"],
+  "src/session/prepare-call.ts": ["src/session/session.test.ts", "src/session/admit.test.ts"],
+  "src/session/read-call.ts": ["src/session/session.test.ts", "src/session/admit.test.ts"],
+  "src/session/repeatable-calls.ts": ["src/session/session.test.ts", "src/session/suspend.test.ts"],
+  "src/session/resume-session.ts": ["src/session/suspend.test.ts", "src/session/start-session.test.ts"],
+  "src/session/run-identity.ts": ["src/session/start-session.test.ts", "src/session/suspend.test.ts"],
+  "src/session/session.ts": ["src/session/admit.test.ts", "src/session/suspend.test.ts"],
+  "src/session/setup-errors.ts": ["src/session/start-session.test.ts"],
+};
+/** And where a whole folder is tested from without. */
+const TESTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  "src/gates": ["src/gates/local.test.ts", "src/gates/local-audit.test.ts", "test/local-gate.conformance.test.ts"],
+  "src/gates/remote": ["src/gates/http-faults.test.ts", "test/server-gates.conformance.test.ts"],
+  "src/gates/outbox": ["src/gates/outbox/outbox.test.ts", "src/gates/outbox/uploader.test.ts"],
+};
+
+/** `glob.test.ts` and `glob-hostile.test.ts` are beside `glob.ts`. */
+export function testsBeside(file: string): string[] {
+  const name = file.slice(0, -".ts".length);
+  const own = find([`${name}.test.ts`, `${name}-*.test.ts`]).filter((test) => dirname(test) === dirname(file));
+  const more = TESTS[file] ?? TESTS_OF_FOLDERS[dirname(file)] ?? [];
+  return [...new Set([...own, ...more])];
+}
+
+/** The tests that match, but for those that are too slow for it. */
+export function find(patterns: readonly string[]): string[] {
+  return globSync([...patterns])
+    .filter((test) => !TOO_SLOW.includes(test))
+    .toSorted();
+}
