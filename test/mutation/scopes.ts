@@ -1,8 +1,5 @@
-import { globSync } from "node:fs";
+import { existsSync, globSync } from "node:fs";
 import { dirname } from "node:path";
-
-/** Suites that take minutes when each branch is counted. */
-const TOO_SLOW = ["src/core/check-hostile.test.ts"];
 
 /** A folder whose code is mutated, and the suites that it is for, beside those in it. */
 interface Scope {
@@ -20,7 +17,18 @@ export const SCOPES: readonly Scope[] = [
     without: ["src/core/index.ts", "src/core/api/**"],
     suites: ["src/core/**/*.test.ts", "src/gates/local*.test.ts", "test/local-gate.conformance.test.ts"],
     first: [
-      ...["check", "condition", "plan", "compile-policy", "signed-token", "plan-token", "approval-token", "audit"],
+      ...[
+        "check",
+        "compile-condition",
+        "condition",
+        "plan",
+        "compile-plan",
+        "compile-policy",
+        "signed-token",
+        "plan-token",
+        "approval-token",
+        "audit",
+      ],
       ...["verify-audit", "budget", "canonical-json", "json", "glob", "regex"],
     ].map((name) => `src/core/${name}.ts`),
   },
@@ -72,14 +80,19 @@ export function filesOf({ folder, without = [], first = [] }: Scope): string[] {
   return [...first.filter((file) => found.includes(file)), ...found.filter((file) => !first.includes(file))];
 }
 
-/** Tests of files that have none of their own: those of what is built on them. */
+/** Tests of files that have none of their own, or not all: those of what is built on them. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
   "src/core/approvers.ts": ["src/core/parse-policy.test.ts", "src/core/policy.test.ts", "src/core/check.test.ts"],
   "src/core/audit-receipt.ts": ["src/core/audit.test.ts", "src/core/audit-batch.test.ts"],
   "src/core/call.ts": ["src/core/check.test.ts"],
   "src/core/check.ts": ["src/core/verdict.test.ts"],
+  "src/core/compile-condition.ts": ["src/core/condition.test.ts"],
+  "src/core/compile-plan.ts": ["src/core/plan.test.ts", "src/core/check.test.ts"],
   "src/core/fields.ts": ["src/core/problem.test.ts", "src/core/claims.test.ts"],
   "src/core/hidden-characters.ts": ["src/core/problem.test.ts", "src/core/json.test.ts"],
+  "src/core/json-pointer.ts": ["src/core/plan.test.ts", "src/core/check.test.ts"],
+  "src/core/matching.ts": ["src/core/condition.test.ts", "src/core/check.test.ts"],
+  "src/core/pinned.ts": ["src/core/plan.test.ts", "src/core/check.test.ts"],
   "src/core/plan.ts": ["src/core/plan-token.test.ts"],
   "src/core/text-matcher.ts": ["src/core/condition.test.ts", "src/core/compile-policy.test.ts"],
   "src/session/admitted-call.ts": ["src/session/admit.test.ts", "src/session/suspend.test.ts"],
@@ -93,26 +106,30 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "src/session/resume-session.ts": ["src/session/suspend.test.ts", "src/session/start-session.test.ts"],
   "src/session/run-identity.ts": ["src/session/start-session.test.ts", "src/session/suspend.test.ts"],
   "src/session/session.ts": ["src/session/admit.test.ts", "src/session/suspend.test.ts"],
+  "src/gates/http.ts": ["src/gates/http-faults.test.ts", "test/server-gates.conformance.test.ts"],
+  "src/gates/hybrid.ts": [
+    "src/gates/http-faults.test.ts",
+    "test/server-gates.conformance.test.ts",
+    "test/hybrid-renewal.test.ts",
+  ],
+  "src/gates/local.ts": ["src/gates/local-audit.test.ts", "test/local-gate.conformance.test.ts"],
   "src/session/setup-errors.ts": ["src/session/start-session.test.ts"],
 };
 /** And where a whole folder is tested from without. */
 const TESTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  "src/gates": ["src/gates/local.test.ts", "src/gates/local-audit.test.ts", "test/local-gate.conformance.test.ts"],
+  "src/gates": [
+    "src/gates/local.test.ts",
+    "src/gates/local-audit.test.ts",
+    "src/gates/local-ledger.test.ts",
+    "test/local-gate.conformance.test.ts",
+  ],
   "src/gates/remote": ["src/gates/http-faults.test.ts", "test/server-gates.conformance.test.ts"],
   "src/gates/outbox": ["src/gates/outbox/outbox.test.ts", "src/gates/outbox/uploader.test.ts"],
 };
 
-/** `glob.test.ts` and `glob-hostile.test.ts` are beside `glob.ts`. */
+/** The tests beside the file, or those that stand for them. */
 export function testsBeside(file: string): string[] {
-  const name = file.slice(0, -".ts".length);
-  const own = find([`${name}.test.ts`, `${name}-*.test.ts`]).filter((test) => dirname(test) === dirname(file));
-  const more = TESTS[file] ?? TESTS_OF_FOLDERS[dirname(file)] ?? [];
-  return [...new Set([...own, ...more])];
-}
-
-/** The tests that match, but for those that are too slow for it. */
-export function find(patterns: readonly string[]): string[] {
-  return globSync([...patterns])
-    .filter((test) => !TOO_SLOW.includes(test))
-    .toSorted();
+  const own = file.replace(/\.ts$/, ".test.ts");
+  const more = TESTS[file] ?? (existsSync(own) ? [] : (TESTS_OF_FOLDERS[dirname(file)] ?? []));
+  return [...(existsSync(own) ? [own] : []), ...more];
 }
