@@ -5,6 +5,7 @@ import { ALICE, aLedger } from "../../test/builders.ts";
 import {
   type Budget,
   budgetSchema,
+  countAllButReserved,
   type Ledger,
   parseBudget,
   refundToolCall,
@@ -48,6 +49,30 @@ describe("limits on calls", () => {
   ])("%s", (_name, budget, session, principal, expected) => {
     const answer = ask(budget, {}, { session: spent(session), principal: spent(principal) });
     expect(answer.refused ?? JSON.stringify(answer.remaining)).toBe(expected);
+  });
+});
+
+test("what is not limited is not in what is left, not even as undefined: the verdict is strict JSON", () => {
+  const limits = { session: { calls: 3 }, principal: { payoutMicros: 5, windowSeconds: 60 } };
+  const answer = ask(limits) as { readonly remaining: object };
+  expect(answer.remaining).toStrictEqual({ session: { calls: 2 }, principal: { payoutMicros: 5 } });
+});
+
+describe("what a person's ledger is for a plan that has some of it reserved", () => {
+  test.each<[string, Parameters<typeof countAllButReserved>, Spent]>([
+    ["all that is reserved is left", [{ calls: 9, payoutMicros: 90 }, spent(4, 40), spent(0, 0)], spent(5, 50)],
+    ["some of it is taken", [{ calls: 9, payoutMicros: 90 }, spent(4, 40), spent(3, 15)], spent(8, 65)],
+    ["nothing is left of it", [{ calls: 9, payoutMicros: 90 }, spent(4, 40), spent(4, 40)], spent(9, 90)],
+    [
+      "more is reserved than the limit is now",
+      [{ calls: 2, payoutMicros: 20 }, spent(4, 40), spent(1, 5)],
+      spent(0, 0),
+    ],
+    ["without a limit on calls", [{ payoutMicros: 90 }, spent(4, 40), spent(3, 15)], spent(3, 65)],
+    ["without a limit on money", [{ calls: 9 }, spent(4, 40), spent(3, 15)], spent(8, 15)],
+    ["a limit of nothing", [{ calls: 0, payoutMicros: 0 }, spent(0, 0), spent(0, 0)], spent(0, 0)],
+  ])("%s", (_name, given, expected) => {
+    expect(countAllButReserved(...given)).toEqual(expected);
   });
 });
 

@@ -249,6 +249,43 @@ describe("the choice of the step", () => {
   );
 });
 
+describe("which argument a refusal names", () => {
+  const memo = { memo: { eq: "rent" } };
+  const amount = { amount: { lte: 10 } };
+  const to = { to: { eq: "eve" } };
+  const long = "x".repeat(101);
+  test.each<[string, Record<string, PolicyCondition>[], string]>([
+    ["one with another value", [amount], 'not with this value of "amount"'],
+    ["one that the call does not have", [memo], 'not without "memo"'],
+    ["the first of two that it does not have", [memo, { note: { eq: 1 } }], 'not without "memo"'],
+    ["the first of two with other values", [to, amount], 'not with this value of "to"'],
+    ["rather one that it has, as a later step wants", [memo, amount], 'not with this value of "amount"'],
+    ["still one that it has, where a later step lacks one", [amount, memo], 'not with this value of "amount"'],
+    ["the first that it has", [memo, amount, to], 'not with this value of "amount"'],
+    ["not more than 100 characters of it", [{ [long]: { eq: 1 } }], `not without "${long.slice(1)}"`],
+  ])("%s", async (_name, steps, expected) => {
+    const decision = await decide({ plan: aPlan(...steps.map((args) => ({ args }))) });
+    expect(decision).toMatchObject({ reason: "not_in_plan", message: expect.stringContaining(expected) });
+  });
+});
+
+test("no verdict has a field that is undefined: it is strict JSON, and what is signed and hashed", async () => {
+  const budget = { session: { calls: 9 } };
+  const evidence = { ledger: aLedger() };
+  const name = { callId: "call-1", tool: "send_money", planId: PLAN_ID, step: 0 };
+  expect(await decide({ policy: aPolicy(HOLD) })).toStrictEqual({
+    ...{ verdict: "hold", ...name, rule: "hold-it" },
+    ...{ approvers: { roles: ["approver"] }, timeoutSeconds: 300 },
+  });
+  const allow = { verdict: "allow", ...name, rule: "allow-in-plan" };
+  expect(await decide({}, { evidence })).toStrictEqual({ ...allow, budgetRemaining: null });
+  const left = { budgetRemaining: { session: { calls: 8 } }, payoutMicros: 0 };
+  expect(await decide({ budget }, { evidence })).toStrictEqual({ ...allow, ...left });
+  expect(
+    await decide({ policy: aPolicy(HOLD), budget }, { evidence: { ...evidence, approval: anApproval() } }),
+  ).toStrictEqual({ ...allow, rule: "hold-it", approvedBy: "bob@acme.dev", ...left });
+});
+
 function own<T>(name: string, value: T): Record<string, T> {
   return Object.fromEntries([[name, value]]);
 }
