@@ -11,7 +11,7 @@ export default defineConfig({
   resolve: { alias },
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
-    exclude: ["test/peers/lowest/**"],
+    exclude: ["test/peers/lowest/**", "test/mutation/**"],
     // Frameworks log every refusal at length: what a test prints is shown if it fails.
     silent: "passed-only",
     // Nothing is measured here: what is slow on a busy machine is not wrong.
