@@ -9,6 +9,7 @@ import { readClientAddress } from "./http/client-address.ts";
 import { type AnyHandler, createRoutes } from "./http/routes.ts";
 import { createPages } from "./inbox/create-pages.ts";
 import { findPageFolder } from "./inbox/read-page-files.ts";
+import { PlanSources } from "./plans/plan-sources.ts";
 import type { Store } from "./store/index.ts";
 import { createSweep } from "./sweep.ts";
 
@@ -67,13 +68,15 @@ export function createServer(options: ServerOptions): IntentlockServer {
     log,
     publicUrl: readPublicUrl(options.publicUrl),
   };
+  const sources = new PlanSources(context);
+  const sweep = createSweep(context);
   const folder = typeof inbox === "object" ? inbox.folder : findPageFolder();
   const shutdown = new AbortController();
   const app = createRoutes({
     context,
     endpoints,
     // Each was made for the endpoint of its name.
-    handlers: createHandlers(context) as unknown as Readonly<Record<string, AnyHandler>>,
+    handlers: createHandlers(context, sources) as unknown as Readonly<Record<string, AnyHandler>>,
     keyFailures: options.rateLimits?.keyFailures ?? { count: 30, windowSeconds: 60 },
     clientAddress: options.clientAddress ?? readClientAddress,
     pages: inbox === false ? undefined : createPages({ folder, publicUrl: context.publicUrl }),
@@ -83,7 +86,10 @@ export function createServer(options: ServerOptions): IntentlockServer {
   let closing: Promise<void> | undefined;
   return {
     context,
-    sweep: createSweep(context),
+    async sweep() {
+      sources.dropExpired();
+      await sweep();
+    },
     async fetch(request, env) {
       const response = Promise.resolve(app.fetch(request, env as object | undefined));
       underWay.add(response);

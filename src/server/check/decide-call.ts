@@ -42,7 +42,10 @@ export async function decideCall(refresher: Refresher, caller: AgentCaller, body
         });
       }
       const block = findBlock(plan) ?? (await findForeign(body.token, plan, keys));
-      if (block) return { result: blockDecision(nameCall(body.call, ""), block) };
+      if (block) {
+        if (plan.status !== "open") refresher.sources.forget(planId);
+        return { result: blockDecision(nameCall(body.call, ""), block) };
+      }
       const opened = await openPlanToken(plan.token ?? "", keys, { audience: plan.agentId });
       // Recorded before anything is decided under it; then it is looked at again.
       const renewal = await renewToken(refresher, caller.agent, { plan, opened, now });
@@ -57,6 +60,7 @@ export async function decideCall(refresher: Refresher, caller: AgentCaller, body
         call,
         refusal: body.call.refusal,
         approval: isClaimable ? approval : undefined,
+        sources: await refresher.sources.evidenceFor(plan),
         now,
       });
       return peek ? { result: withoutNumber(change.result) } : { ...change, apiKeyId: caller.apiKey.id };

@@ -24,6 +24,8 @@ export interface DecisionFacts {
   readonly refusal: GateCall["refusal"];
   /** Verified, and not claimed yet. */
   readonly approval: Approval | undefined;
+  /** What the plan's conditions may want values from. */
+  readonly sources: Pick<Evidence, "task" | "results">;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -34,7 +36,7 @@ export function planDecision(plan: KnownPlan, facts: DecisionFacts): PlanChange<
   const { used } = plan;
   const now = Math.floor(facts.now / 1000);
   const evidence = collectEvidence(plan, facts, now);
-  const checked = check({ token: opened, call, used, now, ...(evidence && { evidence }) });
+  const checked = check({ token: opened, call, used, now, evidence });
   const answer = overruleDecision(checked, call, refusal);
   const decision = answer ?? checked;
   const record = describeDecision(opened, call, { used, now, evidence, checked, answer });
@@ -46,15 +48,16 @@ export function planDecision(plan: KnownPlan, facts: DecisionFacts): PlanChange<
 
 function collectEvidence(
   { spent }: KnownPlan,
-  { opened, ledger, approval }: DecisionFacts,
+  { opened, ledger, approval, sources }: DecisionFacts,
   now: number,
-): Evidence | undefined {
+): Evidence {
   const budget = opened.valid ? opened.claims.budget : undefined;
-  if (!budget) return approval && { approval };
+  const given = { ...(approval && { approval }), ...sources };
+  if (!budget) return given;
   const { calls, payoutMicros } = spent;
   const windowSeconds = budget.principal?.windowSeconds ?? 0;
   const principal = ledger ? sumWindow(ledger.window, windowSeconds, now) : { calls: 0, payoutMicros: 0 };
-  return { ...(approval && { approval }), ledger: { session: { calls, payoutMicros }, principal } };
+  return { ...given, ledger: { session: { calls, payoutMicros }, principal } };
 }
 
 function take(

@@ -4,6 +4,7 @@ import { takeFromWindow } from "../../core/sliding-window.ts";
 import { ProblemError } from "../handler.ts";
 import { type AgentCaller, assertOwnPlan } from "../plans/find-plan.ts";
 import type { Attempt, KnownPlan, PlanChange } from "../plans/plan-changes.ts";
+import { endOfLife } from "../plans/plan-over.ts";
 import type { Refresher } from "../plans/refresh-plan.ts";
 import type { LedgerChange } from "../store/index.ts";
 
@@ -15,18 +16,32 @@ import type { LedgerChange } from "../store/index.ts";
  * plan whose client writes its entries
  */
 export async function recordOutcome(refresher: Refresher, caller: AgentCaller, outcome: Outcome): Promise<void> {
-  const { context, changes } = refresher;
-  await changes.change<void>(outcome.planId, async (found, attempt) => {
+  const { context, changes, sources } = refresher;
+  const settled = await changes.change<Settled | undefined>(outcome.planId, async (found, attempt) => {
     const plan = assertOwnPlan(caller, found);
     if (plan.clientKey !== null) {
       throw new ProblemError("invalid_request", { detail: "this plan's outcomes come with its audit entries" });
     }
     return outcome.type === "closed" ? close(plan) : await settle(plan, outcome, attempt);
   });
-  if (outcome.type === "closed") await context.store.holds.cancelOfPlan(outcome.planId, context.clock());
+  if (outcome.type === "closed") {
+    sources.forget(outcome.planId);
+    await context.store.holds.cancelOfPlan(outcome.planId, context.clock());
+  } else if (settled && outcome.status === "ok" && settled.plan.status === "open") {
+    // A result counts once its call is on record as one that ran: who verifies the record asks for that.
+    const { plan, step } = settled;
+    const { decisionSeq, result } = outcome;
+    sources.add(plan, { step, decisionSeq, result, until: endOfLife(plan, caller.agent) });
+  }
 }
 
-function close({ status }: KnownPlan): PlanChange<void> {
+/** The plan of a call that has its outcome now, and the step that allowed it. */
+interface Settled {
+  readonly plan: KnownPlan;
+  readonly step: number;
+}
+
+function close({ status }: KnownPlan): PlanChange<undefined> {
   if (status === "closed") throw new ProblemError("plan_closed");
   // It stays what it is: that it was revoked says more.
   if (status !== "open") return { result: undefined };
@@ -37,15 +52,15 @@ async function settle(
   plan: KnownPlan,
   outcome: Extract<Outcome, { type: "outcome" }>,
   attempt: Attempt,
-): Promise<PlanChange<void>> {
+): Promise<PlanChange<Settled>> {
   const { decisionSeq, status, durationMs } = outcome;
   const call = Object.hasOwn(plan.openCalls, decisionSeq) ? plan.openCalls[decisionSeq] : undefined;
   if (!call) throw new ProblemError("outcome_not_expected");
   const { [String(decisionSeq)]: _, ...openCalls } = plan.openCalls;
   const event = { type: "outcome", decisionSeq, status, ...(durationMs !== undefined && { durationMs }) } as const;
   // Of calls that were allowed before it was over.
-  const change: PlanChange<void> = {
-    result: undefined,
+  const change: PlanChange<Settled> = {
+    result: { plan, step: call.step },
     events: [event],
     openCalls,
     whileStatus: ["open", "closed", "revoked"],

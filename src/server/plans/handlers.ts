@@ -29,6 +29,7 @@ export function createPlanHandlers(refresher: Refresher): HandlersOf<typeof plan
         await revokePlanAsAdmin({ ...context, ...toOperator(caller, context) }, planId, body);
       }
       refresher.changes.forget(planId);
+      refresher.sources.forget(planId);
       return { status: 200, body: await describe(planId, context) };
     },
     async getPlan({ caller, params }, context) {

@@ -1,3 +1,4 @@
+import { LEEWAY_SECONDS } from "../../core/index.ts";
 import { ProblemError } from "../handler.ts";
 import type { Agent, StoredPlan } from "../store/index.ts";
 import { AGENT_DEFAULTS } from "./agent-defaults.ts";
@@ -33,4 +34,14 @@ export function assertYoung(plan: Pick<StoredPlan, "createdAt">, agent: Agent, n
 /** Whether a plan can no longer be signed again, and its last token has run out. */
 export function isOver(plan: Pick<StoredPlan, "createdAt" | "tokenExpiresAt">, agent: Agent, now: number): boolean {
   return isTooOld(plan, agent, now) && now >= (plan.tokenExpiresAt ?? 0);
+}
+
+/** In seconds: the last moment at which a call of the plan can be allowed. */
+export function endOfLife(
+  { createdAt, tokenExpiresAt }: Pick<StoredPlan, "createdAt" | "tokenExpiresAt">,
+  { settings }: Agent,
+): number {
+  const { planMaxAgeSeconds, planTtlSeconds } = { ...AGENT_DEFAULTS, ...settings };
+  const last = Math.max(createdAt / 1000 + planMaxAgeSeconds + planTtlSeconds, (tokenExpiresAt ?? 0) / 1000);
+  return Math.ceil(last) + LEEWAY_SECONDS;
 }

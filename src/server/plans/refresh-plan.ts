@@ -7,9 +7,11 @@ import { type AgentCaller, assertOwnPlan } from "./find-plan.ts";
 import { type Issuer, issueToken, toSignedPlan } from "./issue-token.ts";
 import type { KnownPlan, PlanChange, PlanChanges } from "./plan-changes.ts";
 import { assertOpen, assertYoung } from "./plan-over.ts";
+import type { PlanSources } from "./plan-sources.ts";
 
 export interface Refresher extends Issuer {
   readonly changes: PlanChanges;
+  readonly sources: PlanSources;
 }
 
 /**

@@ -1,12 +1,11 @@
 import type { budgetEndpoints } from "../../core/api/index.ts";
-import { type BudgetLimit, LEEWAY_SECONDS, openPlanToken, type Spent } from "../../core/index.ts";
+import { type BudgetLimit, openPlanToken, type Spent } from "../../core/index.ts";
 import { addToWindow, type SlidingWindow, sumWindow, takeFromWindow } from "../../core/sliding-window.ts";
 import { type HandlersOf, ProblemError } from "../handler.ts";
-import type { Agent, PrincipalLedger, Reserved, Store } from "../store/index.ts";
-import { AGENT_DEFAULTS } from "./agent-defaults.ts";
+import type { PrincipalLedger, Reserved, Store } from "../store/index.ts";
 import { type AgentCaller, assertOwnPlan, toAgentCaller } from "./find-plan.ts";
-import type { KnownPlan, PlanChange } from "./plan-changes.ts";
-import { assertOpen, isOver } from "./plan-over.ts";
+import type { PlanChange } from "./plan-changes.ts";
+import { assertOpen, endOfLife, isOver } from "./plan-over.ts";
 import type { Refresher } from "./refresh-plan.ts";
 
 const NOTHING: Spent = { calls: 0, payoutMicros: 0 };
@@ -98,13 +97,6 @@ function moveReserved(
     ledger: { expectVersion: version, window: next.window },
     reserved: { calls, payoutMicros, windowSeconds, slotEnd: next.slotEnd },
   };
-}
-
-/** In seconds: the last moment at which a call of the plan can be allowed. */
-function endOfLife({ createdAt, tokenExpiresAt }: KnownPlan, { settings }: Agent): number {
-  const { planMaxAgeSeconds, planTtlSeconds } = { ...AGENT_DEFAULTS, ...settings };
-  const last = Math.max(createdAt / 1000 + planMaxAgeSeconds + planTtlSeconds, (tokenExpiresAt ?? 0) / 1000);
-  return Math.ceil(last) + LEEWAY_SECONDS;
 }
 
 function pick({ calls, payoutMicros }: Spent): Spent {
