@@ -182,7 +182,7 @@ function findProblem(entry: AuditEntry, head: ChainHead, hash: Sha256 | undefine
 
 /**
  * Decides again what a record says was decided. What the results of earlier calls said is taken on trust, as the record
- * has it in `sources`; and what the user said, without the task.
+ * has it in `sources`, and that a value was not found there; and what the user said, without the task.
  *
  * @param token the signed token with the record's `jti`, opened
  * @param options.task what the user asked for, from `indexTask()`
@@ -194,9 +194,9 @@ export function recomputeDecision(
   { task }: { readonly task?: TaskText | undefined } = {},
 ): Decision | undefined {
   if (record.args === undefined || !token.valid || token.claims.jti !== record.jti) return undefined;
-  const { callId, tool, args, fingerprint, used, now, evidence, sources = [] } = record;
+  const { callId, tool, args, fingerprint, used, now, evidence } = record;
   const call = { callId, tool, args, ...(fingerprint === undefined ? {} : { fingerprint }) };
-  return check({ token, call, used, now, evidence: { ...evidence, recorded: sources, ...(task && { task }) } });
+  return check({ token, call, used, now, evidence: { ...evidence, recorded: record, ...(task && { task }) } });
 }
 
 /** Whether a decision is what a record says, as far as both go: verdict, reason, step, rule and which arguments are open. */
@@ -207,6 +207,6 @@ export function agreesWithRecord(record: DecisionRecord, decision: Decision): bo
     record.reason === reason &&
     record.step === decision.step &&
     record.rule === decision.rule &&
-    String(record.unpinned ?? []) === String(decision.unpinned ?? [])
+    JSON.stringify(record.unpinned ?? []) === JSON.stringify(decision.unpinned ?? [])
   );
 }

@@ -2,7 +2,7 @@ import type { Ledger } from "./budget.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { digestText, type Sha256 } from "./digest.ts";
 import { isToolName } from "./names.ts";
-import type { SourceMatch } from "./sources/find-source.ts";
+import type { RecordedMatch } from "./sources/recorded-sources.ts";
 import type { StepResults } from "./sources/step-results.ts";
 import type { TaskText } from "./sources/task-text.ts";
 import { MAX_CALL_ID_CHARACTERS } from "./verdict.ts";
@@ -38,10 +38,10 @@ export interface Evidence {
   /** What earlier calls under the plan have given, from `createStepResults()`. */
   readonly results?: StepResults;
   /**
-   * Where an earlier decision says that it found its values, for whoever makes it again without the results: taken on trust,
-   * and the task too if it is not given.
+   * Where the record of a decision says that it found its values, for whoever makes it again without the results: taken on
+   * trust, and the task too if it is not given. Results that are given as well do not count.
    */
-  readonly recorded?: readonly SourceMatch[];
+  readonly recorded?: RecordedMatch;
 }
 
 /** The evidence that a record of a decision holds: the rest is looked up, or taken on trust. */

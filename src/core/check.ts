@@ -10,6 +10,7 @@ import { isToolName } from "./names.ts";
 import { isUnpinned } from "./pinned.ts";
 import { type OpenedToken, ValidToken } from "./plan-token.ts";
 import { MAX_SOURCE_MATCHES, type SourceGrounds } from "./sources/find-source.ts";
+import { RecordedSources } from "./sources/recorded-sources.ts";
 import { TaskText } from "./sources/task-text.ts";
 import { type Block, blockDecision, type CallName, type Decision, type DecisionGrounds, nameCall } from "./verdict.ts";
 
@@ -94,6 +95,7 @@ function decideParsed(token: CompiledToken, call: ParsedCall, facts: Facts): Dec
     return blockDecision(call, { reason: "tool_changed", stage: "plan", detail });
   }
   const matching = newMatching(findGrounds(token, facts.evidence));
+  if (matching.grounds?.recorded?.tookTooMuch) throw new MatchBudgetExceeded();
   const step = chooseStep(entry.steps, call, { used: facts.used, matching });
   if ("reason" in step) return blockDecision(call, step);
   const planned = { args: call.args, pins: step.pins, matching };
@@ -110,21 +112,25 @@ function decideParsed(token: CompiledToken, call: ParsedCall, facts: Facts): Dec
 function findGrounds({ trusted, claims }: CompiledToken, evidence: Evidence | undefined): SourceGrounds | undefined {
   if (!trusted) return undefined;
   const { task, results, recorded } = evidence ?? {};
-  return { task: TaskText.indexOf(task, claims.task), lacksTask: task === undefined, results, recorded, trusted };
+  const lacksTask = task === undefined;
+  const fromRecord = recorded && new RecordedSources(recorded, { trusted, lacksTask });
+  return { task: TaskText.indexOf(task, claims.task), lacksTask, results, recorded: fromRecord, trusted };
+}
+
+function describeGrounds(rule: CompiledRule | undefined, call: PlannedCall): DecisionGrounds | undefined {
+  const grounds = describeSources(call.matching);
+  const targets = rule?.unpinned ?? [];
+  if (targets.length === 0) return grounds;
+  const unpinned = targets.filter((target) => isUnpinned(target, call)).map(({ name }) => name);
+  return unpinned.length > 0 ? { ...grounds, unpinned } : grounds;
 }
 
 /** Each place and source once, as a list of a thousand addresses may come from one result. */
-function describeGrounds(rule: CompiledRule | undefined, call: PlannedCall): DecisionGrounds | undefined {
-  const { found } = call.matching;
-  const targets = rule?.unpinned ?? [];
-  if (found.length === 0 && targets.length === 0) return undefined;
+function describeSources({ found }: Matching): DecisionGrounds | undefined {
+  if (found.length === 0) return undefined;
   const sources = new Map(found.map(({ match }) => [JSON.stringify(match), match]));
   if (sources.size > MAX_SOURCE_MATCHES) throw new MatchBudgetExceeded();
-  const unpinned = targets.filter((target) => isUnpinned(target, call)).map(({ name }) => name);
-  return {
-    ...(sources.size > 0 && { sources: [...sources.values()] }),
-    ...(unpinned.length > 0 && { unpinned }),
-  };
+  return { sources: [...sources.values()] };
 }
 
 function findRule(rules: readonly CompiledRule[], call: PlannedCall): CompiledRule | undefined {
@@ -139,7 +145,7 @@ function chooseStep(
   { used, matching }: { readonly used: readonly number[]; readonly matching: Matching },
 ): CompiledStep | Block {
   if (!Array.isArray(used)) throw new TypeError("used is not a list");
-  let usedUp: number | undefined;
+  let usedUp: Pick<Block, "step" | "grounds"> | undefined;
   let failing: string | undefined;
   for (const step of steps) {
     const place = findMismatch(step, call.args, matching);
@@ -151,14 +157,14 @@ function chooseStep(
     const taken = used[step.index];
     if (!Number.isSafeInteger(taken) || (taken as number) < 0) throw new TypeError("used does not count every step");
     if ((taken as number) < step.maxCalls) return step;
-    usedUp ??= step.index;
+    usedUp ??= { step: step.index, grounds: describeSources(matching) };
   }
   if (usedUp !== undefined) {
     return {
       reason: "call_limit",
       stage: "limits",
       detail: `the calls of ${call.tool} that the plan allows are used up`,
-      step: usedUp,
+      ...usedUp,
     };
   }
   const place = failing ?? "";

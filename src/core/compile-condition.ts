@@ -46,10 +46,12 @@ export function findFailing(conditions: CompiledArgs, args: JsonObject, matching
     const passes =
       pointer === undefined
         ? holds(Object.hasOwn(args, name) ? args[name] : undefined, matching)
-        : everyAt(args, pointer, (found) => {
-            spend(matching, 50);
-            return holds(found, matching);
-          });
+        : everyAt(
+            args,
+            pointer,
+            (found) => holds(found, matching),
+            (items) => spend(matching, 50 + 50 * items),
+          );
     if (!passes) return condition;
   }
   return undefined;

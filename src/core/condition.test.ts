@@ -38,7 +38,8 @@ describe("operators", () => {
     const seen = (vectors as unknown as OperatorVector[]).flatMap(({ condition, matches }) =>
       Object.keys(condition).map((operator) => `${operator} ${matches}`),
     );
-    const operators = ["eq", "in", "notIn", "glob", "notGlob", "regex", "lte", "gte"];
+    const lists = ["each", "maxItems", "anyOf", "optional", "absent"];
+    const operators = ["eq", "in", "notIn", "glob", "notGlob", "regex", "lte", "gte", ...lists];
     for (const operator of operators)
       expect(seen).toEqual(expect.arrayContaining([`${operator} true`, `${operator} false`]));
   });

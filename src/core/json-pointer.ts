@@ -24,34 +24,38 @@ export function appendPointer(pointer: string, key: string): string {
 }
 
 /**
- * What stands at a place that the way to it does not have: something other than an object or a list is in its way. It is
- * not missing, and it is no value that a condition could hold for.
+ * What stands at a place that the way to it does not have: something other than an object or a list is in its way, or a
+ * list where the way has a name. It is not missing, and it is no value that a condition could hold for.
  */
 export const MISSHAPEN: Json = Symbol("misshapen") as unknown as Json;
 
 /**
  * Whether a test holds for what stands at a pointer; for every element where there is a `*`. What is missing is undefined;
  * a way that leads through something else than objects and lists ends at {@link MISSHAPEN}. Own properties only.
+ *
+ * @param onList is told how many elements each list has that a `*` stands for, and may throw to stop
  */
 export function everyAt(
   value: Json | undefined,
   pointer: Pointer,
   test: (found: Json | undefined) => boolean,
+  onList?: (items: number) => void,
 ): boolean {
-  return everyFrom(value, pointer, 0, test);
+  return everyFrom(value, pointer, { from: 0, test, onList });
 }
 
 /** Whether a test holds for something that stands at a pointer: for one element where there is a `*`. */
 export function someAt(value: Json, pointer: Pointer, test: (found: Json) => boolean): boolean {
-  return !everyFrom(value, pointer, 0, (found) => found === undefined || found === MISSHAPEN || !test(found));
+  return !everyAt(value, pointer, (found) => found === undefined || found === MISSHAPEN || !test(found));
 }
 
-function everyFrom(
-  value: Json | undefined,
-  pointer: Pointer,
-  from: number,
-  test: (found: Json | undefined) => boolean,
-): boolean {
+interface Walk {
+  readonly from: number;
+  readonly test: (found: Json | undefined) => boolean;
+  readonly onList: ((items: number) => void) | undefined;
+}
+
+function everyFrom(value: Json | undefined, pointer: Pointer, { from, test, onList }: Walk): boolean {
   let found = value;
   for (let index = from; index < pointer.length; index++) {
     const part = pointer[index] as string;
@@ -59,10 +63,14 @@ function everyFrom(
     if (typeof found !== "object") return test(MISSHAPEN);
     if (part === "*") {
       if (!Array.isArray(found)) return test(MISSHAPEN);
-      return found.every((item: Json) => everyFrom(item, pointer, index + 1, test));
+      onList?.(found.length);
+      const rest = { from: index + 1, test, onList };
+      return found.every((item: Json) => everyFrom(item, pointer, rest));
     }
-    if (Array.isArray(found)) found = INDEX.test(part) ? (found[Number(part)] as Json | undefined) : undefined;
-    else found = Object.hasOwn(found, part) ? (found as Readonly<Record<string, Json>>)[part] : undefined;
+    if (Array.isArray(found)) {
+      if (!INDEX.test(part)) return test(MISSHAPEN);
+      found = found[Number(part)] as Json | undefined;
+    } else found = Object.hasOwn(found, part) ? (found as Readonly<Record<string, Json>>)[part] : undefined;
   }
   return test(found);
 }

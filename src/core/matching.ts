@@ -5,6 +5,8 @@ import { MAX_MATCH_WORK } from "./text-matcher.ts";
 export interface Matching {
   /** What is left of the work that the decision may spend. */
   left: number;
+  /** The index of the step whose conditions are looked at. */
+  step: number;
   /** What values may have been copied from; undefined if nothing is known. */
   readonly grounds: SourceGrounds | undefined;
   /** Where the values were found that the step's conditions want from somewhere, as far as it has been matched. */
@@ -18,7 +20,7 @@ export class MatchBudgetExceeded extends Error {}
 const NOTHING: FoundSource[] = [];
 
 export function newMatching(grounds?: SourceGrounds): Matching {
-  return { left: MAX_MATCH_WORK, grounds, found: grounds ? [] : NOTHING };
+  return { left: MAX_MATCH_WORK, step: -1, grounds, found: grounds ? [] : NOTHING };
 }
 
 export function spend(matching: Matching, work: number): void {

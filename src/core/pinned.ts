@@ -1,8 +1,9 @@
 import type { PlannedCall } from "./compile-policy.ts";
 import type { PlanCondition } from "./condition.ts";
-import { appendPointer, type Pointer, parsePointer, someAt } from "./json-pointer.ts";
+import type { Json } from "./json.ts";
+import { appendPointer, everyAt, type Pointer, parsePointer } from "./json-pointer.ts";
+import { spend } from "./matching.ts";
 import type { PlanStep } from "./plan.ts";
-import type { FoundSource } from "./sources/find-source.ts";
 
 /**
  * Whether a condition fixes what it allows: always, where it is one of given values; or where its source does, which is
@@ -52,14 +53,23 @@ export function compileTarget(name: string): Target {
   return { name, pointer, fixedBy: [`${path}/*`, ...around.reverse()] };
 }
 
-/** Whether a call carries the target, and nothing in the step that allows the call has fixed it. */
-export function isUnpinned({ pointer, fixedBy }: Target, { args, pins, matching }: PlannedCall): boolean {
-  const isCarried = someAt(args, pointer, (value) => value !== null && !(Array.isArray(value) && value.length === 0));
-  return isCarried && !fixedBy.some((path) => isFixed(path, pins, matching.found));
+/**
+ * Whether a call carries the target, and nothing in the step that allows the call has fixed it. What stands in the way to
+ * the target may be taken for it by the tool, and counts as carried.
+ */
+export function isUnpinned({ pointer, fixedBy }: Target, call: PlannedCall): boolean {
+  const isMissing = everyAt(call.args, pointer, isEmpty, (items) => spend(call.matching, 50 + 50 * items));
+  return !isMissing && !fixedBy.some((path) => isFixed(path, call));
 }
 
-function isFixed(path: string, pins: StepPins, found: readonly FoundSource[]): boolean {
+function isEmpty(value: Json | undefined): boolean {
+  return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+}
+
+function isFixed(path: string, { pins, matching }: PlannedCall): boolean {
   const pin = pins.get(path);
   if (pin === undefined) return false;
-  return pin === "always" || found.every(({ match, pins }) => match.arg !== path || pins);
+  if (pin === "always") return true;
+  spend(matching, matching.found.length);
+  return matching.found.every(({ match, pins }) => match.arg !== path || pins);
 }

@@ -82,10 +82,9 @@ const MAX_TRUSTED = 1000;
 const text = z.string().min(1, "expected text").max(1000);
 const emailGlob = patternSchema(compileEmailGlob);
 const EMPTY = "give at least one field";
-const targetSchema = text.refine(
-  (name) => !name.startsWith("/") || parsePointer(name),
-  "expected a JSON Pointer after /",
-);
+const targetSchema = text
+  .refine((name) => !name.startsWith("/") || parsePointer(name), "expected a JSON Pointer after /")
+  .refine((name) => !/^\/?\*(?:\/|$)/.test(name), "* stands for the elements of a list: name the argument");
 
 const match: z.ZodType<Match> = notEmpty(
   closedObject({

@@ -69,7 +69,9 @@ export function namedValues<T>(value: z.ZodType<T>): z.ZodType<Readonly<Record<s
 export function placedValues<T>(value: z.ZodType<T>): z.ZodType<Readonly<Record<string, T>>> {
   return namedValues(value).superRefine((placed, context) => {
     for (const path of Object.keys(placed)) {
-      if (path !== "" && parsePointer(path)) continue;
+      const [first] = parsePointer(path) ?? [];
+      // The arguments are no list.
+      if (first !== undefined && first !== "*") continue;
       const message = "expected a JSON Pointer into the arguments, like /to/address or /items/*/email";
       context.addIssue({ code: "custom", path: [path], message, params: { isKey: true } });
     }

@@ -2,7 +2,7 @@ import type { CompiledCondition } from "../compile-condition.ts";
 import type { Json } from "../json.ts";
 import { MISSHAPEN } from "../json-pointer.ts";
 import { type Matching, spend } from "../matching.ts";
-import { findSources } from "./find-source.ts";
+import { findSource } from "./find-source.ts";
 import { type CompiledSources, compileSources, type Source } from "./source.ts";
 
 /**
@@ -31,9 +31,9 @@ function comesFrom(value: Json, from: From): boolean {
 }
 
 function isFound(value: Json, { matching, sources, arg }: From): boolean {
-  if (!matching.grounds) return false;
-  const query = { value, arg, sources, spend: (work: number) => spend(matching, work) };
-  const found = findSources(query, matching.grounds);
-  matching.found.push(...found);
-  return found.length > 0;
+  const { grounds, step } = matching;
+  if (!grounds) return false;
+  const found = findSource({ value, arg, step, sources, spend: (work) => spend(matching, work) }, grounds);
+  if (found) matching.found.push(found);
+  return found !== undefined;
 }

@@ -1,4 +1,5 @@
 import type { Json } from "../json.ts";
+import type { RecordedSources } from "./recorded-sources.ts";
 import type { CompiledSources, Place, StepSource } from "./source.ts";
 import { TASK } from "./source.ts";
 import { StepResults } from "./step-results.ts";
@@ -33,7 +34,7 @@ export interface SourceGrounds {
   /** `StepResults`, or whatever was given for it. */
   readonly results: unknown;
   /** Instead of results, what a record says of them: taken on trust. */
-  readonly recorded: readonly SourceMatch[] | undefined;
+  readonly recorded: RecordedSources | undefined;
   /** The places in the results of each step that the policy trusts, by the step's id. */
   readonly trusted: ReadonlyMap<string, readonly Place[]>;
 }
@@ -42,19 +43,20 @@ export interface SourceGrounds {
 export interface SourceQuery {
   readonly value: Json;
   readonly arg: string;
+  /** The index of the step whose condition it is. */
+  readonly step: number;
   readonly sources: CompiledSources;
   readonly spend: (work: number) => void;
 }
 
-/** Where the value is found first: what fixes it is looked at before the rest. Empty if it is found nowhere. */
-export function findSources(query: SourceQuery, grounds: SourceGrounds): readonly FoundSource[] {
+/** Where the value is found first: what fixes it is looked at before the rest. */
+export function findSource(query: SourceQuery, grounds: SourceGrounds): FoundSource | undefined {
   const { sources, arg } = query;
   if (sources.task && grounds.task && findText(query, grounds.task) !== undefined) {
-    return [{ match: { arg, from: TASK }, pins: true }];
+    return { match: { arg, from: TASK }, pins: true };
   }
-  if (grounds.recorded) return findRecorded(query, grounds, grounds.recorded);
-  const found = findTrusted(query, grounds) ?? findInResults(query, grounds);
-  return found ? [found] : [];
+  if (grounds.recorded) return grounds.recorded.find(query);
+  return findTrusted(query, grounds) ?? findInResults(query, grounds);
 }
 
 function findTrusted(query: SourceQuery, grounds: SourceGrounds): FoundSource | undefined {
@@ -86,10 +88,13 @@ function findAt(
   { results }: SourceGrounds,
   { step, place }: StepSource,
 ): number | undefined {
-  return place && StepResults.of(results, step)?.findAt(place.path, place.pointer, { value, spend });
+  if (!place) return undefined;
+  spend(50);
+  return StepResults.of(results, step)?.findAt(place.path, place.pointer, { value, spend });
 }
 
 function findText({ value, spend }: SourceQuery, index: Pick<TokenIndex, "find" | "findNumber">): number | undefined {
+  spend(50);
   switch (typeof value) {
     case "string":
       spend(40 * value.length);
@@ -101,21 +106,4 @@ function findText({ value, spend }: SourceQuery, index: Pick<TokenIndex, "find" 
     default:
       return undefined;
   }
-}
-
-/** What a record says: a place and a step that the plan has as its source. Whether the value stands there is not seen. */
-function findRecorded(
-  { arg, sources }: SourceQuery,
-  { trusted, lacksTask }: SourceGrounds,
-  recorded: readonly SourceMatch[],
-): FoundSource[] {
-  return recorded.flatMap((match): FoundSource[] => {
-    if (match.arg !== arg) return [];
-    if (match.from === TASK) return sources.task && lacksTask ? [{ match, pins: true }] : [];
-    const pins = trusted.get(match.from)?.some(({ path }) => path === match.path) ?? false;
-    const isSource = sources.steps.some(
-      ({ step, place }) => step === match.from && (pins || place?.path === match.path),
-    );
-    return isSource ? [{ match, pins }] : [];
-  });
 }

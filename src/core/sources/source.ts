@@ -26,13 +26,16 @@ export const pointerSchema: z.ZodType<string> = z
   .string()
   .refine((text) => parsePointer(text) !== undefined, "expected a JSON Pointer, like /items/*/email");
 
+// It is models that write them, and a step without a path is what they slip on.
+const SHAPES = "task, or the id of a step (anywhere in its results), or { step, path } (exactly there)";
+
 const source = z.union([z.string().max(64), closedObject({ step: z.string().max(64), path: pointerSchema })], {
-  error: "expected task, the id of a step, or { step, path }",
+  error: `expected ${SHAPES}`,
 });
 
 export const sourcesSchema: z.ZodType<Source | readonly Source[]> = z.union(
   [z.array(source).min(1, "name at least one source").max(MAX_SOURCES), source],
-  { error: "expected task, the id of a step, { step, path }, or a list of these" },
+  { error: `expected ${SHAPES}, or a list of these` },
 ) as z.ZodType<Source | readonly Source[]>;
 
 /** The sources of a `from`, ready to be asked. */

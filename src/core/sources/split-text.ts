@@ -129,7 +129,7 @@ const PUNCTUATION = ".,;:!?'*";
 const URL_START = /https?:\/\/(?=[^\s"<>`])|www\.(?=[\p{L}\p{N}])/iuy;
 /** What belongs to a word that it stands before: the way to a file, the sign of a number. */
 const PREFIX = /(?:\.\.?\/){1,16}|~?\/|(?<!\.)\.|[-+](?=\.?\d)/uy;
-const POSSESSIVE = /s(?![\p{L}\p{N}\p{M}\p{Pc}])/uy;
+const POSSESSIVE = /s(?![\p{L}\p{N}\p{M}\p{Pc}\p{Cf}\p{DI}@])/uy;
 const THOUSANDS = /\d{3}(?!\d)/y;
 const MORE_OF_URL = /[/?#:](?=[^\s"<>`{}|^])/y;
 const HOST = /^[^/@.]+\.[^/@.]/;

@@ -8,6 +8,9 @@ import { type Origin, TokenIndex } from "./token-index.ts";
 /** The most that is kept of the results of one step, in characters of their JSON. A result that is past it has no effect. */
 export const MAX_STEP_RESULTS = 1_048_576;
 
+/** To find out that a text is no JSON takes an error, as long as reading thousands of characters: a result may be full of them. */
+const MAX_MISREAD = 1000;
+
 /**
  * What the calls of a plan's steps have given so far, as far as a `from` of the plan names the step. In memory only.
  * Made by {@link createStepResults}; `check()` takes no look-alike.
@@ -65,6 +68,8 @@ class StepTexts {
   readonly #results: { readonly seq: Origin; readonly value: Json }[] = [];
   readonly #places = new Map<string, PlaceIndex>();
   #characters = 0;
+  /** How many texts inside of results looked like JSON and were none. */
+  #misread = 0;
 
   add(seq: number, result: unknown): void {
     try {
@@ -114,9 +119,13 @@ class StepTexts {
   }
 
   #addText(text: string, seq: Origin): void {
-    const value = readText(text);
-    if (value === text) this.#index.add(text, seq);
-    else this.#addTexts(value, seq);
+    const value = this.#misread < MAX_MISREAD ? readText(text) : text;
+    if (value === text) {
+      if (looksLikeJson(text)) this.#misread++;
+      this.#index.add(text, seq);
+    } else {
+      this.#addTexts(value, seq);
+    }
   }
 }
 
@@ -145,16 +154,23 @@ class PlaceIndex {
 
   find(value: Json, spend: (work: number) => void): Origin | undefined {
     if (typeof value !== "object" || value === null) return this.#scalars.get(value);
-    return this.#structures.findLast((given) => jsonEqual(value, given.value, (items) => spend(1 + items)))?.seq;
+    return this.#structures.findLast((given) => {
+      spend(10);
+      return jsonEqual(value, given.value, (items) => spend(10 + 10 * items));
+    })?.seq;
   }
 }
 
 /** A text that is the JSON of an object or a list counts as what it says: many tools print what they give. */
 function readText(value: Json): Json {
-  if (typeof value !== "string" || !/^\s*[[{]/.test(value)) return value;
+  if (!looksLikeJson(value)) return value;
   try {
-    return parseJson(value);
+    return parseJson(value as string);
   } catch {
     return value;
   }
+}
+
+function looksLikeJson(value: Json): boolean {
+  return typeof value === "string" && /^\s*[[{]/.test(value);
 }
