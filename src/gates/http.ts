@@ -22,12 +22,19 @@ import { ServerClock } from "./remote/server-clock.ts";
 import { ServerError, toRefusal } from "./remote/server-error.ts";
 import { refreshPlan, signPlan } from "./remote/sign-plan.ts";
 import { codeOf, tell } from "./remote/tell.ts";
+import { toWireOutcome, WantedResults } from "./remote/wanted-results.ts";
 
 export interface HttpGateOptions extends ServerClientOptions {
   /** The longest wait for a person who has to see a plan before it is signed, in milliseconds. Default: 300,000. */
   readonly planTimeoutMs?: number | undefined;
   /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly clock?: (() => number) | undefined;
+}
+
+interface OpenPlan {
+  /** Who hears of trouble. */
+  readonly listener: GateListener | undefined;
+  readonly wanted: WantedResults;
 }
 
 /**
@@ -42,8 +49,8 @@ export class HttpGate implements Gate {
   readonly #client: ServerClient;
   readonly #clock: ServerClock;
   readonly #planTimeoutMs: number;
-  /** Who hears of trouble, by the plans that this gate has signed and not closed. */
-  readonly #open = new Map<string, GateListener | undefined>();
+  /** The plans that this gate has signed and not closed. */
+  readonly #open = new Map<string, OpenPlan>();
   readonly #held: HeldCalls;
   readonly #leases: Leases;
   #closing: Promise<void> | undefined;
@@ -62,13 +69,13 @@ export class HttpGate implements Gate {
     this.#assertOpen();
     const signer = { client: this.#client, clock: this.#clock, planTimeoutMs: this.#planTimeoutMs };
     const signed = toSigned(await signPlan(signer, request));
-    this.#open.set(signed.planId, request.listener);
+    this.#open.set(signed.planId, { listener: request.listener, wanted: new WantedResults(signed.plan) });
     return signed;
   }
 
   /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_PLAN_EXPIRED`, `ERR_PLAN_REVOKED`, `ERR_UNKNOWN_USER`; ServerError */
   async refresh({ planId }: SignedPlan): Promise<SignedPlan> {
-    const listener = this.#open.get(planId);
+    const listener = this.#open.get(planId)?.listener;
     const signer = { client: this.#client, clock: this.#clock };
     return toSigned(await refreshPlan(signer, planId, listener ? { listener } : {}));
   }
@@ -108,7 +115,8 @@ export class HttpGate implements Gate {
       const answer = await this.#clock.learn(() => this.#client.ask(endpoints.resumePlan, ask), listener);
       this.#leases.keep(planId, { leaseUntil: answer.leaseUntil, now: answer.serverTime });
       this.#held.resume(planId, answer.openHolds);
-      this.#open.set(planId, listener);
+      const wanted = this.#open.get(planId)?.wanted ?? new WantedResults(answer.plan);
+      this.#open.set(planId, { listener, wanted });
       return toSigned(answer);
     } catch (error) {
       throw toGateError(error);
@@ -120,8 +128,11 @@ export class HttpGate implements Gate {
     if (!outcomeSchema.safeParse(outcome).success) {
       throw new IntentlockError("ERR_INVALID_OUTCOME", "This is not the outcome of a call");
     }
+    const wanted = this.#open.get(outcome.planId)?.wanted;
     try {
-      await this.#client.ask(endpoints.recordOutcome, { body: { outcome }, isRepeatable: true });
+      const body = { outcome: toWireOutcome(outcome, wanted) };
+      await this.#client.ask(endpoints.recordOutcome, { body, isRepeatable: true });
+      if (outcome.type === "outcome") wanted?.settle(outcome);
     } catch (error) {
       throw toGateError(error);
     } finally {
@@ -172,6 +183,7 @@ export class HttpGate implements Gate {
       const elapsedUs = Math.round((performance.now() - started) * 1000);
       const timed = Object.freeze({ ...decision, elapsedUs });
       if (timed.verdict === "hold") this.#held.add(timed, call.args);
+      if (!peek) this.#open.get(planId)?.wanted.add(timed);
       return timed;
     } catch (error) {
       const name = nameCall(call, planId);
@@ -180,7 +192,7 @@ export class HttpGate implements Gate {
         return Object.freeze(blockDecision(name, { reason: "invalid_token", stage: "token", detail }));
       }
       const message = error instanceof Error ? error.message : "The server could not be asked";
-      tell(this.#open.get(planId), { code: codeOf(error), message, cause: error });
+      tell(this.#open.get(planId)?.listener, { code: codeOf(error), message, cause: error });
       return Object.freeze(blockDecision(name, toRefusal(error)));
     }
   }

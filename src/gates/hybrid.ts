@@ -121,7 +121,8 @@ export class HybridGate implements Gate {
     const { planId } = facts;
     this.#startUpload();
     await outbox.begin({ planId, upload: true, target: this.#target, clientKey: key.privateKey });
-    const state = await this.#plans.begin(facts, issued, { signedAt: claims.iat, listener: request.listener });
+    const { listener, task } = request;
+    const state = await this.#plans.begin(facts, issued, { signedAt: claims.iat, listener, task });
     this.#assertOpen();
     this.#plans.open(state);
     return issued.signed;
@@ -160,7 +161,7 @@ export class HybridGate implements Gate {
 
   /**
    * Goes on with a plan: on the machine that it was signed on, with what its outbox has, and elsewhere with what the server
-   * has.
+   * has. Results of calls that another process has made are gone: a `from` that names their step does not match.
    *
    * @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_PLAN_EXPIRED`, `ERR_PLAN_REVOKED`, `ERR_PLAN_HELD` if somebody else
    * works on it, `ERR_AUDIT_UPLOAD` if the server lacks entries that are here, `ERR_AUDIT_WRITE`; ServerError
@@ -172,7 +173,8 @@ export class HybridGate implements Gate {
     this.#assertOpen();
     try {
       const outbox = await this.#outbox.open();
-      const { agentId } = await this.#client.ask(endpoints.getPlan, { params: { planId }, isRepeatable: true });
+      const known = { params: { planId }, isRepeatable: true };
+      const { agentId, task } = await this.#client.ask(endpoints.getPlan, known);
       this.#tokens.learnAgent(agentId);
       this.#startUpload();
       const local = await outbox.plan(planId);
@@ -191,7 +193,8 @@ export class HybridGate implements Gate {
       const begun = { planId, upload: true, target: this.#target, clientKey: key, base: head };
       if (!local) await outbox.begin(begun);
       const earlier = { head, used: answer.used, spent: answer.spent };
-      const state = await this.#plans.begin(facts, issued, { signedAt: issued.opened.claims.iat, listener, earlier });
+      const signedAt = issued.opened.claims.iat;
+      const state = await this.#plans.begin(facts, issued, { signedAt, listener, task, earlier });
       this.#leases.keep(planId, { leaseUntil: answer.leaseUntil, now: answer.serverTime });
       this.#held.resume(planId, answer.openHolds);
       this.#plans.open(state);

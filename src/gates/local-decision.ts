@@ -49,7 +49,8 @@ export function decideLocally(state: PlanState, given: GateCall, options: Decide
     ledger: readLedger(state.spent, budget, { ledger, email, now, reserved: options.reserved }),
   };
   const approved = options.approval && { approval: options.approval };
-  const evidence: Evidence | undefined = read || approved ? { ...approved, ...read } : undefined;
+  const { sources } = state;
+  const evidence: Evidence | undefined = read || approved || sources ? { ...approved, ...read, ...sources } : undefined;
   const used = [...state.used];
   const checked = check({ token: opened, call, used, now, ...(evidence && { evidence }) });
   const answer = overrule(checked, call, options);
@@ -111,6 +112,7 @@ function take(
   used[step] = (used[step] ?? 0) + 1;
   const credit = ledger.debit(state.spent, email, { now, payoutMicros });
   return {
+    step,
     giveBack: () => {
       used[step] = (used[step] ?? 0) - 1;
       credit();

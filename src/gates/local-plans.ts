@@ -12,6 +12,7 @@ import type { GateCall, GateListener, Outcome, SignedPlan } from "./gate.ts";
 import { type DecideOptions, decideLocally, refuseCall } from "./local-decision.ts";
 import type { LocalLedger } from "./local-ledger.ts";
 import { nodeSha256 } from "./node-sha256.ts";
+import { openSources } from "./plan-sources.ts";
 import { type PlanState, recordClosed, recordOutcome, unknownPlan, writeEvent } from "./plan-state.ts";
 import type { Portions } from "./remote/portions.ts";
 import type { IssuedToken, PlanFacts } from "./token-issuer.ts";
@@ -51,6 +52,8 @@ export interface BeginOptions {
   /** Seconds since the epoch. */
   readonly signedAt: number;
   readonly listener: GateListener | undefined;
+  /** What the user asked for. */
+  readonly task: Task;
   /** Of a plan that goes on: where its chain ends, and what its calls have taken. */
   readonly earlier?: { readonly head: ChainHead; readonly used: readonly number[]; readonly spent: Spent };
 }
@@ -69,7 +72,7 @@ export class LocalPlans {
   async begin(
     facts: PlanFacts,
     { signed, opened }: IssuedToken,
-    { signedAt, listener, earlier }: BeginOptions,
+    { signedAt, listener, task, earlier }: BeginOptions,
   ): Promise<PlanState> {
     const { sink, clock } = this.#options;
     const { head, used = facts.plan.steps.map(() => 0), spent = { calls: 0, payoutMicros: 0 } } = earlier ?? {};
@@ -81,6 +84,8 @@ export class LocalPlans {
       used: [...used],
       spent: { ...spent },
       open: new Map(),
+      // Of a plan that goes on in the same process, what its calls have given is still here.
+      sources: this.#plans.get(facts.planId)?.sources ?? openSources(facts.plan, task),
       phase: "open",
       signed,
       opened,

@@ -112,16 +112,17 @@ export class LocalGate implements Gate {
   async sign(request: SignRequest): Promise<SignedPlan> {
     this.#assertOpen();
     if (request.approvePlan) throw nobodyToAsk();
+    const { task, listener } = request;
     const facts = {
       planId: randomUUID(),
       plan: parsePlan(request.plan, { tools: Object.keys(request.tools) }),
       user: toUser(request.user),
       tools: { ...request.tools },
-      task: digest(request.task, "task", nodeSha256),
+      task: digest(task, "task", nodeSha256),
     };
     const signedAt = Math.floor(this.#clock() / 1000);
     const issued = await this.#issuer.issue(facts, signedAt);
-    const state = await this.#plans.begin(facts, issued, { signedAt, listener: request.listener });
+    const state = await this.#plans.begin(facts, issued, { signedAt, listener, task });
     this.#assertOpen();
     this.#plans.open(state);
     return issued.signed;

@@ -2,6 +2,7 @@ import { type AuditEvent, IntentlockError, type OpenedToken } from "../core/inde
 import type { AuditTrail } from "./audit-trail.ts";
 import type { GateCall, GateListener, Outcome, SignedPlan } from "./gate.ts";
 import type { Account } from "./local-ledger.ts";
+import type { PlanSources } from "./plan-sources.ts";
 import type { PlanFacts } from "./token-issuer.ts";
 
 /** What a gate that decides by itself knows of a plan. */
@@ -15,6 +16,8 @@ export interface PlanState extends PlanFacts {
   readonly spent: Account;
   /** The allowed calls whose outcome is not known yet, by the number of their decision. */
   readonly open: Map<number, Reservation>;
+  /** What values may have been copied from, while calls are decided; undefined if the plan names no source. */
+  sources: PlanSources | undefined;
   /** Calls are allowed while it is open; it is closed once that is on record. */
   phase: "open" | "closing" | "closed";
   /** The newest token, and the last of the plan's tokens that a caller came with. */
@@ -29,12 +32,13 @@ export interface PlanState extends PlanFacts {
 
 /** What an allowed call has taken. */
 export interface Reservation {
+  readonly step: number;
   readonly giveBack: () => void;
 }
 
 /** Records what became of an allowed call, once. If that cannot be written it can be tried again. */
 export async function recordOutcome(state: PlanState, outcome: Extract<Outcome, { type: "outcome" }>): Promise<void> {
-  const { decisionSeq, status, durationMs } = outcome;
+  const { decisionSeq, status, durationMs, result } = outcome;
   const reservation = state.open.get(decisionSeq);
   if (!reservation) throw new IntentlockError("ERR_INVALID_OUTCOME", "No allowed call waits for this outcome");
   // Taken away first, so that only one of two outcomes of a call is recorded.
@@ -49,6 +53,8 @@ export async function recordOutcome(state: PlanState, outcome: Extract<Outcome, 
   }
   // Not before it is on record: counts that are rebuilt from the records must never be lower than these.
   if (status === "aborted") reservation.giveBack();
+  // Nor may a decision rest on a result of which they do not say that there was one.
+  if (status === "ok") state.sources?.results.add(reservation.step, decisionSeq, result);
 }
 
 /**
@@ -58,6 +64,7 @@ export async function recordOutcome(state: PlanState, outcome: Extract<Outcome, 
 export async function recordClosed(state: PlanState): Promise<void> {
   if (state.phase === "closed") throw unknownPlan();
   state.phase = "closing";
+  state.sources = undefined;
   state.closing ??= writeClosed(state);
   await state.closing;
 }

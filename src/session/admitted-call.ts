@@ -1,4 +1,5 @@
 import type { AllowDecision, JsonObject, OutcomeStatus } from "../core/index.ts";
+import type { CallEnd } from "./call-decider.ts";
 
 /** What an admitted call needs of its session. */
 export interface AdmittedParts {
@@ -7,7 +8,12 @@ export interface AdmittedParts {
   /** Nothing may start any more. */
   readonly isOver: () => boolean;
   /** Called once. */
-  readonly settle: (status: OutcomeStatus, durationMs: number | undefined) => Promise<void>;
+  readonly settle: (status: OutcomeStatus, end: CallEnd) => Promise<void>;
+}
+
+export interface SettleOptions {
+  /** What the tool gave, and nothing of what the call came with. Only looked at with `ok`. */
+  readonly result?: unknown;
 }
 
 /**
@@ -52,7 +58,7 @@ export class AdmittedCall {
   async release(): Promise<void> {
     if (this.#state !== "open") return;
     this.#state = "settled";
-    await this.#parts.settle("aborted", undefined);
+    await this.#parts.settle("aborted", {});
   }
 
   /**
@@ -60,10 +66,12 @@ export class AdmittedCall {
    *
    * @param status `aborted` only if the tool was never reached: what the call took is given back. `unknown` if it was, and
    * what it did is not known.
+   * @param options.result with `ok`: what later calls may have copied values from, if the plan says so
    */
-  async settle(status: OutcomeStatus): Promise<void> {
+  async settle(status: OutcomeStatus, { result }: SettleOptions = {}): Promise<void> {
     if (this.#state !== "claimed") return;
     this.#state = "settled";
-    await this.#parts.settle(status, status === "aborted" ? undefined : performance.now() - this.#started);
+    if (status === "aborted") return await this.#parts.settle(status, {});
+    await this.#parts.settle(status, { durationMs: performance.now() - this.#started, result: () => result });
   }
 }

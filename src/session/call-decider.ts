@@ -1,12 +1,14 @@
-import type {
-  AllowDecision,
-  BlockDecision,
-  BlockReason,
-  Decision,
-  HoldDecision,
-  Json,
-  JsonObject,
-  OutcomeStatus,
+import {
+  type AllowDecision,
+  type BlockDecision,
+  type BlockReason,
+  createStepResults,
+  type Decision,
+  type HoldDecision,
+  type Json,
+  type JsonObject,
+  type OutcomeStatus,
+  type StepResults,
 } from "../core/index.ts";
 import { isJsonObject } from "../core/json.ts";
 import { type Block, blockDecision } from "../core/verdict.ts";
@@ -72,9 +74,18 @@ export interface SessionParts {
   readonly signal: AbortSignal | undefined;
 }
 
+/** How a call has ended, beside its status. */
+export interface CallEnd {
+  readonly durationMs?: number | undefined;
+  /** What the tool said. Asked for only if the call was `ok`, and a `from` of the plan names the step that allowed it. */
+  readonly result?: (() => unknown) | undefined;
+}
+
 /** Takes a call from its arguments to its decision, waits for people, and tells gate and listener what happened. */
 export class CallDecider {
   readonly #parts: SessionParts;
+  /** Asked only which steps' results the plan wants: they are kept where it is decided. */
+  #wanted: Pick<StepResults, "wants"> | undefined;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -103,9 +114,11 @@ export class CallDecider {
   }
 
   /** Records what became of an allowed call. Trouble is told to the listener: the tool has run all the same. */
-  async settle(decision: AllowDecision, status: OutcomeStatus, durationMs?: number): Promise<void> {
+  async settle(decision: AllowDecision, status: OutcomeStatus, end: CallEnd = {}): Promise<void> {
     const { planId, seq: decisionSeq } = decision;
+    const { durationMs } = end;
     if (decisionSeq === undefined) return;
+    const result = status === "ok" ? this.#readResult(decision, end) : undefined;
     try {
       await this.#parts.gate.record({
         type: "outcome",
@@ -113,6 +126,7 @@ export class CallDecider {
         decisionSeq,
         status,
         ...(durationMs !== undefined && { durationMs }),
+        ...(result !== undefined && { result }),
       });
     } catch (cause) {
       this.#tellError("The outcome of a call could not be recorded", cause);
@@ -122,6 +136,16 @@ export class CallDecider {
   /** Why a call may not go on that was allowed before; undefined if it may. */
   blockIfAborted(call: PendingCall): { readonly decision: BlockDecision; readonly args?: undefined } | undefined {
     return this.isAborted(call) ? { decision: this.#block(call, ABORTED) } : undefined;
+  }
+
+  /** Never throws: what cannot be read is not there to be found. */
+  #readResult({ step }: AllowDecision, { result }: CallEnd): unknown {
+    try {
+      this.#wanted ??= createStepResults(this.#parts.signed.plan);
+      return this.#wanted.wants(step) ? result?.() : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   async #decide(call: PendingCall): Promise<Admission> {

@@ -1,4 +1,4 @@
-export type { AdmittedCall } from "./admitted-call.ts";
+export type { AdmittedCall, SettleOptions } from "./admitted-call.ts";
 export { BlockedError } from "./blocked-error.ts";
 export type { OnHold, PendingHold, SessionCall } from "./call-decider.ts";
 export type { SessionEvent, SessionListener } from "./events.ts";

@@ -6,8 +6,10 @@ import {
   isToolName,
   type JsonObject,
   type Plan,
+  type PlanStep,
   type ToolDescription,
 } from "../core/index.ts";
+import { parsePointer } from "../core/json-pointer.ts";
 
 /** A tool as a session knows it. */
 export interface SessionTool extends ToolDescription {
@@ -44,7 +46,7 @@ export function fingerprintTools(tools: readonly SessionTool[]): Readonly<Record
   return Object.freeze(Object.fromEntries(prints));
 }
 
-/** The arguments of a step that the plan does not constrain, though the tool may change something. */
+/** The arguments of a step that the plan leaves open, though the tool may change something. */
 export interface OpenArguments {
   readonly step: number;
   readonly tool: string;
@@ -56,9 +58,19 @@ export function listOpenArguments(plan: Plan, tools: readonly SessionTool[]): Op
   return plan.steps.flatMap((step, index) => {
     const tool = tools.find(({ name }) => name === step.tool);
     if (!tool || tool.readOnly) return [];
-    const args = Object.keys(propertiesOf(tool)).filter((name) => !Object.hasOwn(step.args ?? {}, name));
+    const known = Object.keys(propertiesOf(tool));
+    const listed = Object.keys(step.args ?? {}).filter((name) => !known.includes(name));
+    const args = [...known, ...listed].filter((name) => isOpen(name, step));
     return args.length === 0 ? [] : [{ step: index, tool: step.tool, args }];
   });
+}
+
+/** Whether the step takes any value of an argument: it is not listed and may be there, or its condition says no more than that. */
+function isOpen(name: string, { args = {}, at = {}, otherArgs }: PlanStep): boolean {
+  const condition = Object.hasOwn(args, name) ? args[name] : undefined;
+  if (condition && Object.keys(condition).some((operator) => operator !== "optional")) return false;
+  if (Object.keys(at).some((pointer) => parsePointer(pointer)?.[0] === name)) return false;
+  return condition !== undefined || otherArgs !== "block";
 }
 
 /** The schemas of a tool's arguments by their names, as far as the schema of the whole lists them. */

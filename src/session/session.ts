@@ -38,7 +38,7 @@ export type RunResult<T> =
   | { readonly callId: string; readonly isError: false; readonly content: T; readonly decision: Decision }
   | ErrorResult;
 
-export interface RunOptions {
+export interface RunOptions<T = unknown> {
   /**
    * Whether what the tool threw suspends it, in the framework's own way. Such a call has not failed: once the framework
    * runs it again, under the same `replayKey`, it goes on. The error is in the result as it was thrown.
@@ -46,6 +46,11 @@ export interface RunOptions {
   readonly isSuspension?: (thrown: unknown) => boolean;
   /** False for frameworks that go on with suspended calls, and run no others again. Default: true. */
   readonly keepsResults?: boolean;
+  /**
+   * What of the content the tool itself has said, where a framework puts more around it: what the model has written, an id
+   * of a call, is no source of values for the next one. Default: all of it. Asked for only if the plan has such sources.
+   */
+  readonly resultOf?: (content: T) => unknown;
 }
 
 interface InFlight {
@@ -54,7 +59,7 @@ interface InFlight {
   result?: Promise<RunResult<unknown>>;
 }
 
-interface ToolRun<T> extends RunOptions {
+interface ToolRun<T> extends RunOptions<T> {
   readonly implementation: ToolImplementation<T | PromiseLike<T>>;
 }
 
@@ -104,7 +109,7 @@ export class Session {
   async run<T>(
     call: SessionCall,
     implementation: ToolImplementation<T | PromiseLike<T>>,
-    options: RunOptions = {},
+    options: RunOptions<T> = {},
   ): Promise<RunResult<T>> {
     const pending = this.#read(call);
     const earlier = this.#inFlight.get(pending.callId);
@@ -149,7 +154,8 @@ export class Session {
         status = "failed";
         return failed(callId, decision, error);
       } finally {
-        await this.#decider.settle(decision, status, performance.now() - started);
+        const durationMs = performance.now() - started;
+        await this.#decider.settle(decision, status, { durationMs, result: () => content });
       }
     } finally {
       leave();
@@ -173,10 +179,10 @@ export class Session {
       decision,
       args,
       isOver: () => this.#closing !== undefined || this.#decider.isAborted(entry.call),
-      settle: async (status, durationMs) => {
+      settle: async (status, end) => {
         leave();
         this.#admitted.delete(admitted);
-        await this.#decider.settle(decision, status, durationMs);
+        await this.#decider.settle(decision, status, end);
       },
     });
     this.#admitted.add(admitted);
@@ -238,7 +244,7 @@ export class Session {
   async #runAdmitted<T>(
     call: PendingCall,
     admission: Admission,
-    { implementation, isSuspension, keepsResults = true }: ToolRun<T>,
+    { implementation, isSuspension, keepsResults = true, resultOf = (content) => content }: ToolRun<T>,
   ): Promise<RunResult<T>> {
     const { callId } = call;
     const { decision, args } = admission;
@@ -246,7 +252,8 @@ export class Session {
     const started = performance.now();
     try {
       const content = await implementation(args);
-      await this.#decider.settle(decision, "ok", performance.now() - started);
+      const durationMs = performance.now() - started;
+      await this.#decider.settle(decision, "ok", { durationMs, result: () => resultOf(content) });
       const result = { callId, isError: false, content, decision } as const;
       if (keepsResults) this.#repeatable.keep(call, result);
       else this.#repeatable.forget(call);
@@ -255,7 +262,7 @@ export class Session {
       const result = failed(callId, decision, error);
       if (isSuspension?.(error) && this.#repeatable.suspend({ call, decision, args })) return result;
       this.#repeatable.forget(call);
-      await this.#decider.settle(decision, "failed", performance.now() - started);
+      await this.#decider.settle(decision, "failed", { durationMs: performance.now() - started });
       return result;
     }
   }

@@ -127,6 +127,7 @@ export const callEndpoints: {
     summary: "Records what became of an allowed call, or that a plan is done",
     auth: ["agent"],
     body: closedObject({ outcome: outcomeSchema }),
+    maxBodyBytes: 8_388_608,
     answers: { 200: z.object({ recorded: z.literal(true) }) },
     problems: ["not_found", "outcome_not_expected", "plan_closed"],
   },
