@@ -64,8 +64,8 @@ function operators<Inner>(inner: z.ZodType<Inner>) {
     each: inner.optional(),
     maxItems: z.int().min(0).optional(),
     anyOf: z.array(inner).min(1, "give at least one alternative").max(MAX_ALTERNATIVES).optional(),
-    optional: z.literal(true, "expected true, or nothing").optional(),
-    absent: z.literal(true, "expected true, or nothing").optional(),
+    optional: z.literal(true, "write true, or leave it out").optional(),
+    absent: z.literal(true, "write true, or leave it out").optional(),
   };
 }
 

@@ -47,7 +47,7 @@ const planStepSchema: z.ZodType<PlanStep> = closedObject({
     .refine((name) => name !== DECLARE_PLAN, `${DECLARE_PLAN} is reserved and cannot be a step`),
   args: namedValues(planConditionSchema).optional(),
   at: placedValues(planConditionSchema).optional(),
-  otherArgs: z.literal("block", "expected block, or nothing").optional(),
+  otherArgs: z.literal("block", "write block, or leave it out").optional(),
   maxCalls: z.int().min(1).optional(),
 }) as z.ZodType<PlanStep>;
 
@@ -73,7 +73,7 @@ function refuseWrongIds(steps: readonly PlanStep[], context: z.RefinementCtx): v
   for (const [index, step] of steps.entries()) {
     for (const { path, source } of listSources(step)) {
       if (ids.has(source)) continue;
-      const message = `no step has the id ${source}; there are: ${listNames(ids)}`;
+      const message = `no step has the id ${source}; there are: ${listNames(ids)}. Give the step that is meant an id`;
       context.addIssue({ code: "custom", path: [index, ...path], message });
     }
   }

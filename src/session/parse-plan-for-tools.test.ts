@@ -6,9 +6,9 @@ import { parsePlanForTools } from "./parse-plan-for-tools.ts";
 const properties = { to: { type: "string" }, amount: { type: "number" } };
 const CLOSED = { type: "object", properties, additionalProperties: false };
 
-function problems(inputSchema: Json, args: object): string[] {
+function problems(inputSchema: Json, args: object, at: object = {}): string[] {
   try {
-    const plan = { goal: "Pay", steps: [{ tool: "send_money", args }] };
+    const plan = { goal: "Pay", steps: [{ id: "pay", tool: "send_money", args, at }] };
     parsePlanForTools(plan, [aTool({ inputSchema })]);
     return [];
   } catch (error) {
@@ -33,6 +33,16 @@ describe("an argument that the tool does not have", () => {
     ["that is no object", true],
   ])("is none under a schema %s", (_name, schema) => {
     expect(problems(schema, { amont: { lte: 5 } })).toEqual([]);
+  });
+
+  test("is a mistake too where only a place in it is named, or its source", () => {
+    const at = { "/from/iban": { from: "task" }, "/to/iban": { from: "task" }, "/a~1b": { eq: 1 }, "/": { eq: 1 } };
+    expect(problems(CLOSED, { note: { from: "pay" } }, at)).toEqual([
+      "steps[0].args.note: send_money has no such argument; there are: to, amount",
+      'steps[0].at["/from/iban"]: send_money has no such argument; there are: to, amount',
+      'steps[0].at["/a~1b"]: send_money has no such argument; there are: to, amount',
+      'steps[0].at["/"]: send_money has no such argument; there are: to, amount',
+    ]);
   });
 
   test("is looked up among the schema's own", () => {

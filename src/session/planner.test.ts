@@ -3,6 +3,7 @@ import { ALICE, aPolicy, aRule } from "../../test/builders.ts";
 import { aTool } from "../../test/sessions.ts";
 import { isJsonObject, type Plan, PlanError } from "../core/index.ts";
 import { LocalGate, type Task } from "../gates/index.ts";
+import { PLAN_EXAMPLES, PLAN_GUIDE } from "./plan-guide.ts";
 import { makePlan, type Planner, type PlanRequest } from "./planner.ts";
 import type { SessionTool } from "./session-tool.ts";
 import { startSession } from "./start-session.ts";
@@ -89,6 +90,14 @@ describe("the prompt", () => {
     expect(JSON.stringify(requests)).not.toMatch(/secret|acme/);
   });
 
+  test("tells how a plan is written, and an example's plan is one", async () => {
+    const { steps } = PLAN_EXAMPLES.copied;
+    const { planner, requests } = aPlanner({ goal: "Pay the bill", steps });
+    const tools = [aTool(), { name: "read_file", inputSchema: {} }];
+    expect((await plan(planner, undefined, tools)).steps).toEqual(steps);
+    expect(requests[0]?.system).toContain(PLAN_GUIDE);
+  });
+
   test("has one tool: declare_plan, whose steps name the tools that there are", async () => {
     const { planner, requests } = aPlanner(PLAN);
     await plan(planner);
@@ -148,6 +157,34 @@ describe("a plan that is not valid", () => {
     await expect(plan(planner)).rejects.toThrow(PlanError);
     expect(requests).toHaveLength(3);
     expect(requests[1]?.prompt).toMatch(/^- the plan: the model did not call declare_plan$/m);
+  });
+
+  test.each<[string, object, string]>([
+    [
+      "a source without its place",
+      { from: { step: "s1" } },
+      "args.to.from: expected task, or the id of a step (anywhere in",
+    ],
+    [
+      "a source that is no step",
+      { from: "s2" },
+      "args.to.from: no step has the id s2; there are: task, s1. Give the step",
+    ],
+    [
+      "a place that is no pointer",
+      { from: { step: "s1", path: "iban" } },
+      "args.to.from.path: expected a JSON Pointer",
+    ],
+    ["an operator that is off", { eq: "a", optional: false }, "args.to.optional: write true, or leave it out"],
+    ["a value instead of a condition", { each: "a" }, "args.to.each: expected a condition, like { eq: VALUE }"],
+  ])("%s goes back in words that say what to write", async (_name, to, problem) => {
+    const steps = [
+      { id: "s1", tool: "send_money" },
+      { tool: "send_money", args: { to } },
+    ];
+    const { planner, requests } = aPlanner({ goal: "Pay", steps }, PLAN);
+    await plan(planner);
+    expect(requests[1]?.prompt).toContain(`- steps[1].${problem}`);
   });
 
   test.each<[string, unknown]>([

@@ -1,6 +1,8 @@
-import { DECLARE_PLAN, type Issue, type Json, MAX_PLAN_STEPS, type Plan, PlanError } from "../core/index.ts";
+import { DECLARE_PLAN, type Issue, type Json, type Plan, PlanError } from "../core/index.ts";
 import type { Task } from "../gates/gate.ts";
 import { parsePlanForTools } from "./parse-plan-for-tools.ts";
+import { PLAN_GUIDE } from "./plan-guide.ts";
+import { planJsonSchema } from "./plan-json-schema.ts";
 import type { SessionTool } from "./session-tool.ts";
 
 /** What a model is asked for a plan with. */
@@ -64,11 +66,7 @@ export async function makePlan(
 
 const SYSTEM = `You plan the work of an agent before it starts. Declare every tool call that the user's task may need, by calling ${DECLARE_PLAN} once. Afterwards the agent can make the calls that the plan declares and no others.
 
-Each step names one tool, the conditions that its arguments have to satisfy, and maxCalls, the most calls that the task can need.
-Conditions per argument, all given must hold: eq (this value), in (one of these values), glob (a text; * stands for anything but /), regex (RE2, the whole text), lte and gte (numbers).
-A glob compares text: it does not know addresses. Put no wildcard into the host of a URL or the name before an @.
-Fix every argument that the task fixes: recipients, paths, repositories, amounts. Leave open only what can be known only later, from what a tool returns, and keep even that as narrow as you can.
-Declare what the task needs and nothing besides. If it needs no tool, declare no steps.`;
+${PLAN_GUIDE}`;
 
 function writePrompt({ instruction, earlier = [] }: Task, tools: readonly SessionTool[]): string {
   const messages =
@@ -82,41 +80,4 @@ function writePrompt({ instruction, earlier = [] }: Task, tools: readonly Sessio
 function writeProblems(issues: readonly Issue[]): string {
   const list = issues.slice(0, 20).map(({ path, message }) => `- ${path || "the plan"}: ${message}`);
   return `The plan that you declared before was not valid. Declare another without these problems:\n${list.join("\n")}`;
-}
-
-/** The JSON Schema of a plan, for a model: `maxCalls` is asked for on every step, though a plan need not have it. */
-export function planJsonSchema(names: readonly string[]): Json {
-  const anything = { description: "Any JSON value" };
-  const condition = {
-    type: "object",
-    additionalProperties: false,
-    minProperties: 1,
-    properties: {
-      eq: anything,
-      in: { type: "array", items: anything },
-      glob: { type: "string" },
-      regex: { type: "string" },
-      lte: { type: "number" },
-      gte: { type: "number" },
-    },
-  };
-  const step = {
-    type: "object",
-    additionalProperties: false,
-    required: ["tool", "maxCalls"],
-    properties: {
-      tool: { type: "string", enum: names },
-      args: { type: "object", additionalProperties: condition },
-      maxCalls: { type: "integer", minimum: 1 },
-    },
-  };
-  return {
-    type: "object",
-    additionalProperties: false,
-    required: ["goal", "steps"],
-    properties: {
-      goal: { type: "string", description: "What the user asked for, in one sentence" },
-      steps: { type: "array", maxItems: MAX_PLAN_STEPS, items: step },
-    },
-  };
 }

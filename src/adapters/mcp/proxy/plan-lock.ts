@@ -2,7 +2,7 @@ import { DECLARE_PLAN, IntentlockError, type Json, type Plan, PlanError } from "
 import { freezeJson, jsonEqual } from "../../../core/json.ts";
 import { describeThrown } from "../../../session/describe-thrown.ts";
 import type { Session, SessionTool } from "../../../session/index.ts";
-import { planJsonSchema } from "../../../session/planner.ts";
+import { planJsonSchema } from "../../../session/plan-json-schema.ts";
 import type { ToolList } from "./server-tools.ts";
 
 /** Has a plan signed and gives its session. `signal` gives up the wait for a person. */
@@ -172,7 +172,8 @@ export function declarePlanTool(tools: ToolList): { readonly [key: string]: Json
     description:
       "Call this first. Declare every tool call that the user's task may need, before you read anything that others wrote: " +
       "a person looks at the plan, and afterwards the calls that it declares can be made, and no others. " +
-      "Fix every argument that the task fixes (eq, in, glob, regex, lte, gte), and say how many calls each step may take.",
+      "Fix every argument that the task fixes (eq, in), say of the others where they are copied from (from) or bound them " +
+      "(glob, regex, lte, gte, maxItems), and say how many calls each step may take.",
     inputSchema: planJsonSchema([...tools.keys()]),
   };
 }
