@@ -42,6 +42,12 @@ describe("an approval token", () => {
     expect(await openSigned(approvalClaims({ iat: 0, exp: 1 }))).toMatchObject({ exp: 1 });
   });
 
+  test("opens for its agent alone", async () => {
+    const token = await signApprovalToken(approvalClaims({ aud: "other-agent" }), KEY);
+    const opened = await openApprovalToken(token, [KEY.publicKey], { audience: AGENT });
+    expect(opened).toEqual({ valid: false, detail: "it was signed for another agent" });
+  });
+
   test("has room for the longest claims", async () => {
     const longest = "\u0001".repeat(200);
     const claims = approvalClaims({ iss: longest, aud: longest, jti: longest, holdId: longest, planId: longest });

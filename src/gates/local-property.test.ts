@@ -60,7 +60,9 @@ describe("a local gate, whatever happens", () => {
         fc.integer({ min: 1, max: 3 }),
         fc.array(fc.tuple(status, fc.boolean()), { minLength: 1, maxLength: 12 }),
         fc.infiniteStream(fc.nat(4)),
-        async (scheduler, maxCalls, calls, luck) => {
+        // One of them alone: where both are set, each would hide what the other lets through.
+        fc.constantFrom("step", "person"),
+        async (scheduler, maxCalls, calls, luck, limited) => {
           const stored = new MemoryAuditSink();
           let isReady = false;
           const audit = {
@@ -71,7 +73,8 @@ describe("a local gate, whatever happens", () => {
             },
           };
           const budget: Budget = { principal: { calls: maxCalls, windowSeconds: 60 } };
-          const { gate, plan } = await aSignedPlan({ audit, budget }, { maxCalls });
+          const { gate, plan } =
+            limited === "step" ? await aSignedPlan({ audit }, { maxCalls }) : await aSignedPlan({ audit, budget }, {});
           isReady = true;
           // Calls whose effect may have happened, or still may.
           let taken = 0;
