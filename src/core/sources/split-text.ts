@@ -106,7 +106,7 @@ function endOfUrl(text: string, start: number, from: number): number {
 }
 
 function toCanonical(token: string, isUrl: boolean): string {
-  if (isUrl) return token.replace(SCHEME, "").replace(ROOT, "$1");
+  if (isUrl) return token.replace(SCHEME, "").replace(ROOT, "$1") || token;
   return token.includes("@") && EMAIL.test(token)
     ? token.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
     : token;
