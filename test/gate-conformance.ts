@@ -7,12 +7,14 @@ import {
   fingerprintTool,
   type OpenedToken,
   type Policy,
+  type PublicKey,
   recomputeDecision,
   verifyChain,
 } from "../src/core/index.ts";
 import type { Gate, GateCall, SignedPlan, SignRequest, UserInput } from "../src/gates/gate.ts";
 import { ALICE, aCall, aPlan, aPolicy, aRule, summarize } from "./builders.ts";
 import { TestClock } from "./clock.ts";
+import { describeGateSources } from "./gate-sources.ts";
 
 /** What a gate is to be made of. */
 export interface GateSetup {
@@ -33,6 +35,9 @@ export interface GateUnderTest {
   readonly holds: boolean;
   /** Opens a token as the agent that the gate is for. */
   open(token: string): Promise<OpenedToken>;
+  /** Of whom the gate's tokens are, and for whom. */
+  keys(): Promise<readonly PublicKey[]>;
+  readonly audience: string;
   /** Everything that is on record about a plan. */
   entries(planId: string): Promise<readonly AuditEntry[]>;
 }
@@ -472,6 +477,8 @@ export function describeGate(
         await gate.close();
       });
     });
+
+    describeGateSources(start);
 
     describe("closing", () => {
       test("a plan blocks its calls, and is recorded once", async () => {

@@ -10,6 +10,8 @@ function makeWith(audit: MemoryAuditSink): (setup: GateSetup) => Promise<GateUnd
     gate: new LocalGate({ ...setup, audit, agent: AGENT, signingKey: KEY }),
     holds: false,
     open: (token) => openPlanToken(token, [KEY.publicKey], { audience: AGENT }),
+    keys: async () => [KEY.publicKey],
+    audience: AGENT,
     entries: async (planId) => audit.entries.filter((entry) => entry.planId === planId),
   });
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serve } from "@hono/node-server";
 import { onTestFinished } from "vitest";
-import { normalizeEmail, openPlanToken, type Role } from "../src/core/index.ts";
+import { normalizeEmail, openPlanToken, type PublicKey, type Role } from "../src/core/index.ts";
 import { HttpGate } from "../src/gates/http.ts";
 import { HybridGate } from "../src/gates/hybrid.ts";
 import { openOutbox } from "../src/gates/outbox/index.ts";
@@ -65,6 +65,8 @@ export function makeHttpGate(connect: Connect = inProcess): (setup: GateSetup) =
       gate,
       holds: true,
       open: async (token) => await openWith(under, token),
+      keys: async () => await keysOf(under),
+      audience: under.agent.agentId,
       entries: async (planId) => (await store.auditEntries.ofPlan(planId)).map(({ entry }) => entry),
     };
   };
@@ -80,6 +82,8 @@ export function makeHybridGate(connect: Connect = inProcess): (setup: GateSetup)
       gate,
       holds: true,
       open: async (token) => await openWith(under, token),
+      keys: async () => await keysOf(under),
+      audience: under.agent.agentId,
       entries: async (planId) => await outbox.entries(planId),
     };
   };
@@ -92,9 +96,12 @@ export async function aFolder(): Promise<string> {
   return folder;
 }
 
-async function openWith({ agent, ask }: ServerUnderTest, token: string): ReturnType<typeof openPlanToken> {
-  const { body } = await ask("GET", "/.well-known/jwks.json");
-  return await openPlanToken(token, body.keys, { audience: agent.agentId });
+async function openWith(under: ServerUnderTest, token: string): ReturnType<typeof openPlanToken> {
+  return await openPlanToken(token, await keysOf(under), { audience: under.agent.agentId });
+}
+
+async function keysOf({ ask }: ServerUnderTest): Promise<readonly PublicKey[]> {
+  return (await ask("GET", "/.well-known/jwks.json")).body.keys;
 }
 
 /** The server on a socket of this machine. */
