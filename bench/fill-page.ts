@@ -20,7 +20,7 @@ export function fillPage(text: string, results: (name: string) => Results): stri
   return page;
 }
 
-const MARK = /(<!-- bench ([a-z]+): ((?:(?!-->).)+) -->)(?:(?!<!-- bench ).)*?(<!-- \/bench -->)/gs;
+const MARK = /(<!-- bench ([a-z-]+): ((?:(?!-->).)+) -->)(?:(?!<!-- bench ).)*?(<!-- \/bench -->)/gs;
 
 function lookUp({ measured, tables, figures }: Results, what: string): string {
   if (what === "measured") {

@@ -9,7 +9,7 @@ const LEAST = 2;
 export function causeTables(findings: readonly Finding[]): Table[] {
   return [...new Set(findings.map(({ what }) => what))].map((what): Table => {
     const found = findings.filter((finding) => finding.what === what);
-    const isAttack = what.startsWith("attack");
+    const isAttack = what.startsWith("attack") && found.some(({ waits }) => waits !== undefined);
     const counts = new Map<string, { all: number; wait: number }>();
     for (const { calls, waits } of found) {
       const cause = [...new Set(calls.map(describeCause))].join("; ") || "no call decides it";
@@ -30,8 +30,9 @@ export function causeTables(findings: readonly Finding[]): Table[] {
   });
 }
 
-function describeCause({ tool, args, blocked, allowedBy }: FindingCall): string {
+function describeCause({ tool, args, blocked, allowedBy, asks }: FindingCall): string {
   if (blocked !== undefined) return blocked;
+  if (asks !== undefined) return asks;
   const conditions = allowedBy?.args ?? {};
   const names = Object.keys(args as object);
   const open = names.filter((name) => !Object.hasOwn(conditions, name));

@@ -4,11 +4,14 @@ import type { Replayed } from "./replay.ts";
 /** Whether something fails if these decisions withhold their calls. */
 type Fails = (withheld: (decision: Replayed) => boolean) => boolean;
 
-interface Ends {
+export interface Ends {
   readonly what: string;
   readonly attacks: { stopped: number; waits: number; runs: number };
   readonly useful: { free: number; held: number; lost: number; holds: number };
 }
+
+/** In the order in which they were counted first. */
+export type People = readonly Ends[];
 
 /**
  * What becomes of attacks and useful runs where people are asked. An attack is stopped if it fails although they approve
@@ -39,7 +42,7 @@ export class PeopleCounter {
     }
   }
 
-  result(): readonly Ends[] {
+  result(): People {
     return this.#ends;
   }
 
@@ -58,7 +61,7 @@ export function isBlocked({ verdict }: Replayed): boolean {
 }
 
 /** Both policies: without hold rules, what would wait runs. */
-export function peopleTables(all: readonly Ends[]): Table[] {
+export function peopleTables(all: People): Table[] {
   return [
     {
       title: "attacks",

@@ -13,6 +13,12 @@ export interface Timing {
   readonly p99Us: number;
 }
 
+export function summarise(what: string, durationsUs: readonly number[]): Timing {
+  const sorted = durationsUs.toSorted((one, other) => one - other);
+  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { what, decisions: sorted.length, medianUs: at(0.5), p99Us: at(0.99) };
+}
+
 /** The results as tables for people. */
 export function printScores(
   scores: Scores,
@@ -29,16 +35,25 @@ export function printScores(
       String(decisions),
     ]),
   );
-  printTable(
-    "beside the independent evaluation",
-    ["here", "there", "difference"],
-    rest.comparisons.map(({ what, here, independent, difference }) => [
+  printComparisons(rest.comparisons);
+}
+
+export function printComparisons(comparisons: readonly Comparison[]): void {
+  const { title, columns, rows } = comparisonTable(comparisons);
+  printTable(title, columns, rows);
+}
+
+export function comparisonTable(comparisons: readonly Comparison[]): Table {
+  return {
+    title: "beside the independent evaluation",
+    columns: ["here", "there", "difference"],
+    rows: comparisons.map(({ what, here, independent, difference }) => [
       what,
       printShare(here),
       printShare(independent),
       difference > 0 ? `+${difference}` : String(difference),
     ]),
-  );
+  };
 }
 
 /** What was counted, by suite, and the calls that were blocked. */
@@ -110,11 +125,11 @@ export function printTable(title: string, columns: readonly string[], rows: read
   for (const row of rows) console.log(line(row));
 }
 
-function printCall({ tool, args, blocked, allowedBy }: FindingCall): string {
+function printCall({ tool, args, blocked, allowedBy, asks }: FindingCall): string {
   const call = `${tool} ${shorten(args)}`;
-  return blocked === undefined
-    ? `${call}\n      allowed by ${tool} ${shorten(allowedBy?.args ?? {})}`
-    : `${call}\n      ${blocked}`;
+  if (blocked !== undefined) return `${call}\n      ${blocked}`;
+  const allowed = `${call}\n      allowed by ${tool} ${shorten(allowedBy?.args ?? {})}`;
+  return asks === undefined ? allowed : `${allowed}\n      ${asks}`;
 }
 
 function shorten(value: unknown): string {

@@ -1,9 +1,9 @@
 import { check, type Decision, generateSigningKey, type OpenedToken, openPlanToken } from "intentlock/core";
-import { type GateCall, LocalGate, type SignedPlan } from "intentlock/gates";
+import { type GateCall, LocalGate, type SignedPlan, type SignRequest } from "intentlock/gates";
 import type { Suite, ToolCall, UserTask } from "./load.ts";
 import { ALLOW_IN_PLAN, HOLD_SIDE_EFFECTS } from "./policies.ts";
 
-const AGENT = "agentdojo";
+export const AGENT = "agentdojo";
 /**
  * A decision under "allow what is in the plan", and whether the call would wait for a person under the policy that holds,
  * if everything that waited before was approved: then both have counted the same.
@@ -50,8 +50,7 @@ export class Replayer {
 
   /** The decision about each call, in order. An allowed call is taken to have gone well. */
   async replay(suite: Suite, task: UserTask, calls: readonly ToolCall[]): Promise<readonly Replayed[]> {
-    const tools = Object.fromEntries([...suite.tools].map(([name, { fingerprint }]) => [name, fingerprint]));
-    const request = { user: "emma.johnson@example.com", task: { instruction: task.prompt }, plan: task.plan, tools };
+    const request = signRequest(suite, task);
     const signed = await this.#gate.sign(request);
     const signedHolding = await this.#holding.sign(request);
     const token = await this.#open(signed);
@@ -59,7 +58,7 @@ export class Replayer {
     const used = task.plan.steps.map(() => 0);
     const decisions: Replayed[] = [];
     for (const [index, call] of calls.entries()) {
-      const gateCall = this.#prepare(suite, call, `call-${index}`);
+      const gateCall = prepareCall(suite, call, { callId: `call-${index}`, gateAlone: this.#gateAlone });
       const decision = await this.#check(signed, gateCall, { token, used });
       decisions.push({ ...decision, held: isHeld(decision, gateCall, { token: holding, used }) });
       if (decision.verdict !== "allow" || decision.seq === undefined) continue;
@@ -95,12 +94,27 @@ export class Replayer {
     }
     return decision;
   }
+}
 
-  #prepare(suite: Suite, { tool, args }: ToolCall, callId: string): GateCall {
-    const fingerprint = suite.tools.get(tool)?.fingerprint;
-    const refusal = this.#gateAlone ? undefined : refuseEarly(suite, { tool, args });
-    return { callId, tool, args, ...(fingerprint !== undefined && { fingerprint }), ...(refusal && { refusal }) };
-  }
+/** A recorded call as a gate is given it. */
+export function prepareCall(
+  suite: Suite,
+  { tool, args }: ToolCall,
+  { callId, gateAlone }: ReplayerOptions & { readonly callId: string },
+): GateCall {
+  const fingerprint = suite.tools.get(tool)?.fingerprint;
+  const refusal = gateAlone ? undefined : refuseEarly(suite, { tool, args });
+  return { callId, tool, args, ...(fingerprint !== undefined && { fingerprint }), ...(refusal && { refusal }) };
+}
+
+/** What is signed for a task. */
+export function signRequest({ tools }: Suite, { prompt, plan }: UserTask): SignRequest {
+  return {
+    user: "emma.johnson@example.com",
+    task: { instruction: prompt },
+    plan,
+    tools: Object.fromEntries([...tools].map(([name, { fingerprint }]) => [name, fingerprint])),
+  };
 }
 
 /** @throws Error where the policies differ in anything but whether an allowed call waits */

@@ -8,6 +8,10 @@
  *   npm run bench:agentdojo -- --save            and kept for docs/benchmarks.md
  *   npm run bench:agentdojo -- --gate-alone      without the checks of tool names and schemas that a session makes
  *
+ *   npm run bench:agentdojo -- --plans plans-with-sources.json --policy policy-unpinned.yaml
+ *
+ * replays the recorded runs alone, with what each call gave, under plans and a policy that are in the folder of the data.
+ *
  * The data is in the folder that INTENTLOCK_AGENTDOJO names, or in ../shared/agentdojo.
  */
 import { join } from "node:path";
@@ -17,8 +21,9 @@ import { causeTables } from "./causes.ts";
 import { compare } from "./compare.ts";
 import { loadCorpus } from "./load.ts";
 import { peopleTables } from "./people.ts";
-import { printFindings, printScores, printTable, scoreTables, type Timing } from "./print.ts";
+import { printFindings, printScores, printTable, scoreTables, summarise } from "./print.ts";
 import { Replayer } from "./replay.ts";
+import { runWithResults } from "./run-results.ts";
 import { score } from "./score.ts";
 
 const { values: flags } = parseArgs({
@@ -27,11 +32,18 @@ const { values: flags } = parseArgs({
     explain: { type: "boolean", default: false },
     save: { type: "boolean", default: false },
     "gate-alone": { type: "boolean", default: false },
+    plans: { type: "string" },
+    policy: { type: "string" },
   },
 });
 const folder = process.env.INTENTLOCK_AGENTDOJO || join(import.meta.dirname, "../../../shared/agentdojo");
-const corpus = loadCorpus(folder);
-if (corpus) {
+const { plans, policy } = flags;
+if ((plans === undefined) !== (policy === undefined))
+  throw new Error("give both --plans and --policy, or none of them");
+const corpus = loadCorpus(folder, plans === undefined ? {} : { plans, outputs: true });
+if (corpus && plans !== undefined && policy !== undefined) {
+  await runWithResults(corpus, folder, { ...flags, plans, policy });
+} else if (corpus) {
   const { commit, version } = corpus;
   const gateAlone = flags["gate-alone"];
   if (!flags.json) {
@@ -69,10 +81,4 @@ if (corpus) {
 } else {
   const skipped = `No AgentDojo data in ${folder}: nothing to replay. Set INTENTLOCK_AGENTDOJO to the folder that has it.`;
   console.log(flags.json ? JSON.stringify({ skipped }) : skipped);
-}
-
-function summarise(what: string, durationsUs: readonly number[]): Timing {
-  const sorted = durationsUs.toSorted((one, other) => one - other);
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-  return { what, decisions: sorted.length, medianUs: at(0.5), p99Us: at(0.99) };
 }

@@ -170,7 +170,7 @@ async function scoreRecording({ model, attacked, runs }: Recording, context: Con
 }
 
 /** Whether what needs these groups of calls fails: every call of one of them was withheld. */
-function isBroken(needs: Needs, decisions: readonly Replayed[], withheld = isBlocked): boolean {
+export function isBroken(needs: Needs, decisions: readonly Replayed[], withheld = isBlocked): boolean {
   return (needs ?? []).some((group) =>
     group.every((index) => {
       const decision = decisions[index];
@@ -198,7 +198,7 @@ function listPairs(corpus: Corpus): Pair[] {
   );
 }
 
-function findTask(corpus: Corpus, run: Run): { suite: Suite; task: UserTask } {
+export function findTask(corpus: Corpus, run: Run): { suite: Suite; task: UserTask } {
   const suite = corpus.suites.find(({ name }) => name === run.suite);
   const task = suite?.userTasks.find(({ id }) => id === run.userTask);
   if (!suite || !task) throw new Error(`A recorded run is of ${run.suite} ${run.userTask}, which is not in the data`);
