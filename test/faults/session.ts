@@ -1,0 +1,77 @@
+import type { Fault } from "./fault.ts";
+
+export const SESSION: readonly Fault[] = [
+  {
+    id: "arguments-not-frozen",
+    breaks: "A tool gets a copy of what was checked that can still be changed",
+    file: "src/session/read-call.ts",
+    text: "return { args: freezeArgs(args) };",
+    becomes: "return { args: structuredClone(freezeArgs(args)) };",
+    tests: ["src/session/session.test.ts"],
+  },
+  {
+    id: "arguments-read-twice",
+    breaks: "A call is checked by a first reading of its arguments, and runs with a second",
+    file: "src/session/read-call.ts",
+    text: "return { args: freezeArgs(args) };",
+    becomes: "freezeArgs(args);\n    return { args: args as never };",
+    tests: ["src/session/session.test.ts"],
+  },
+  {
+    id: "twin-runs-again",
+    breaks: "A call that comes twice at once, under one id, does not get the one result",
+    file: "src/session/session.ts",
+    text: "earlier?.result && isTwin(earlier.call, pending)",
+    becomes: "earlier?.result && isTwin(earlier.call, pending) && pending.clashes === undefined",
+    tests: ["src/session/session.test.ts"],
+  },
+  {
+    id: "twin-with-other-arguments",
+    breaks: "A call with the id of another, and other arguments, gets that one's result",
+    file: "src/session/repeatable-calls.ts",
+    text: " && jsonEqual(call.args, earlier.args)",
+    becomes: "",
+    tests: ["test/public-threads/sessions.test.ts"],
+  },
+  {
+    id: "clash-runs",
+    breaks: "A call runs beside another one that has its id",
+    file: "src/session/prepare-call.ts",
+    text: "if (clashes) return refuse(",
+    becomes: "if (clashes === undefined) return refuse(",
+    tests: ["src/session/session.test.ts"],
+  },
+  {
+    id: "claim-skipped",
+    breaks: "One allowed call can be claimed, and so run, any number of times",
+    file: "src/session/admitted-call.ts",
+    text: 'if (this.#state !== "open") return false;',
+    becomes: "",
+    tests: ["src/session/admit.test.ts", "src/adapters/mcp/intercept-tool-call.test.ts"],
+  },
+  {
+    id: "aborted-is-unknown",
+    breaks: "A call that was allowed and never started is not said to be aborted, and nothing is given back",
+    file: "src/session/call-decider.ts",
+    text: 'await this.settle(decision, "aborted");',
+    becomes: 'await this.settle(decision, "unknown");',
+    tests: ["src/session/call-decider.test.ts"],
+  },
+  {
+    id: "answer-to-another-call",
+    breaks: "A gate's answer to another call counts for this one",
+    file: "src/session/call-decider.ts",
+    text: "return decision.callId === callId && decision.tool === tool;",
+    becomes: "return true;",
+    tests: ["src/session/call-decider.test.ts"],
+  },
+  {
+    id: "approved-is-enough",
+    breaks:
+      "A gate's word that a person has approved runs the call, though it is held again when it is checked with the approval",
+    file: "src/session/call-decider.ts",
+    text: 'if (decision.verdict !== "hold") return decision;',
+    becomes: 'return decision.verdict === "hold" ? ({ ...decision, verdict: "allow" } as never) : decision;',
+    tests: ["src/session/call-decider.test.ts"],
+  },
+];
