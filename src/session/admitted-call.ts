@@ -14,6 +14,8 @@ export interface AdmittedParts {
 export interface SettleOptions {
   /** What the tool gave, and nothing of what the call came with. Only looked at with `ok`. */
   readonly result?: unknown;
+  /** What of the result the tool itself has said. Default: all of it. Asked for only if the plan has such sources. */
+  readonly resultOf?: (result: unknown) => unknown;
 }
 
 /**
@@ -68,10 +70,11 @@ export class AdmittedCall {
    * what it did is not known.
    * @param options.result with `ok`: what later calls may have copied values from, if the plan says so
    */
-  async settle(status: OutcomeStatus, { result }: SettleOptions = {}): Promise<void> {
+  async settle(status: OutcomeStatus, options: SettleOptions = {}): Promise<void> {
     if (this.#state !== "claimed") return;
     this.#state = "settled";
     if (status === "aborted") return await this.#parts.settle(status, {});
-    await this.#parts.settle(status, { durationMs: performance.now() - this.#started, result: () => result });
+    const { result, resultOf = (given) => given } = options;
+    await this.#parts.settle(status, { durationMs: performance.now() - this.#started, result: () => resultOf(result) });
   }
 }

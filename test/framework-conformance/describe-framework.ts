@@ -5,6 +5,7 @@ import { type Gate, LocalGate, MemoryAuditSink } from "../../src/gates/index.ts"
 import type { SessionEvent } from "../../src/session/index.ts";
 import { aPolicy, aRule } from "../builders.ts";
 import { allow, hold, listEntries, planOf, ScriptedGate, untilAborted } from "../sessions.ts";
+import { describeSources } from "./describe-sources.ts";
 import {
   type AgentResult,
   type Framework,
@@ -75,6 +76,8 @@ export function describeFramework(framework: Framework): void {
   const lock = (options: Parameters<typeof lockFor>[1]): Promise<Locked> => lockFor(framework, options);
 
   describe.each(MODES)(`${framework.name}, %s`, (mode) => {
+    describe("sources", () => describeSources({ mode, lock, toolWith: aTestTool }));
+
     describe("one call", () => {
       test("that is allowed runs once, with its arguments, and is on record once", async () => {
         const pay = aTestTool();

@@ -5,6 +5,7 @@ import { wrapText } from "./describe-tool.ts";
 import { isGated } from "./gated-context.ts";
 import { langchain } from "./langchain-core.ts";
 import { hasLocked } from "./lock-tool.ts";
+import { readSaid } from "./tool-said.ts";
 
 export interface IntentlockCallbackHandlerOptions {
   readonly session: Session;
@@ -74,11 +75,12 @@ export class IntentlockCallbackHandler extends Base {
       args: readArgs(input),
       ...(hasLocked(this.#session, name) && { refusal: NOT_LOCKED }),
     };
-    const running = this.#session.run(call, () => {
+    const run = (): Promise<unknown> => {
       this.#runs.set(runId, ended);
       started.resolve();
       return ended.promise;
-    });
+    };
+    const running = this.#session.run(call, run, { resultOf: readSaid });
     // It settles without having started if it is blocked, or is another call's twin.
     void running.then((result) =>
       started.reject(new BlockedError(result.decision, result.isError ? result : undefined)),

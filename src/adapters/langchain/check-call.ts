@@ -7,6 +7,7 @@ import { fingerprintNow, wrapText } from "./describe-tool.ts";
 import { nameCall, runInsideTool } from "./gated-context.ts";
 import { interruptIfHeld } from "./interrupt-held.ts";
 import { type ModelCall, toErrorMessage, toModelCall } from "./model-call.ts";
+import { readSaid } from "./tool-said.ts";
 
 /** What LangChain tells a tool beside its arguments. */
 export type ToolConfig = RunnableConfig & {
@@ -23,6 +24,13 @@ export interface Gate {
   readonly session: Session;
 }
 
+export interface CallToCheck {
+  readonly args: unknown;
+  readonly config: ToolConfig | undefined;
+  /** What the tool has said, of what the implementation gives. Default: {@link readSaid}. */
+  readonly resultOf?: (given: unknown) => unknown;
+}
+
 /**
  * Checks a call whose arguments are what the tool's schema made of them, and runs the tool with exactly these.
  *
@@ -31,7 +39,7 @@ export interface Gate {
  */
 export async function checkCall(
   { name, tool, session }: Gate,
-  { args, config }: { readonly args: unknown; readonly config: ToolConfig | undefined },
+  { args, config, resultOf = readSaid }: CallToCheck,
   implementation: (checked: unknown) => unknown,
 ): Promise<unknown> {
   const isText = typeof args !== "object" || args === null;
@@ -47,7 +55,7 @@ export async function checkCall(
   };
   const run = (checked: JsonObject): unknown =>
     runInsideTool({ session, callId }, () => implementation(isText ? checked["input"] : checked));
-  const attempt = (): Promise<RunResult<unknown>> => session.run(call, run, { isSuspension: isInterrupt });
+  const attempt = (): Promise<RunResult<unknown>> => session.run(call, run, { isSuspension: isInterrupt, resultOf });
   if (session.onHold === "wait") return unwrapResult(await attempt());
   return unwrapResult(await interruptIfHeld({ session, call, config: config ?? {} }, attempt));
 }

@@ -5,6 +5,7 @@ import { wrapText } from "./describe-tool.ts";
 import { langchain } from "./langchain-core.ts";
 import { lockFunction } from "./lock-function.ts";
 import { toModelCall } from "./model-call.ts";
+import { readInvoked } from "./tool-said.ts";
 
 type Invoke = (input: unknown, config?: ToolConfig) => Promise<unknown>;
 
@@ -52,7 +53,8 @@ async function runAround(
   if (toModelCall(args)) await refuse({ reason: "invalid_call", detail: "the arguments cannot be a call themselves" });
   // As LangChain's own tools do: what is not told is in the context of the graph.
   const known = { ...langchain.ensureConfig(config), ...(call && { toolCall: call }) };
-  return await checkCall(gate, { args, config: known }, (checked) => {
+  const resultOf = (given: unknown): unknown => readInvoked(gate.tool, given);
+  return await checkCall(gate, { args, config: known, resultOf }, (checked) => {
     const parsed = wrapText(checked);
     return Reflect.apply(method, gate.tool, [call ? { ...call, args: parsed } : parsed, config]);
   });

@@ -9,6 +9,7 @@ import { forgetHeld, isDeclined, isHeld, suspendHeld, takeAnswer } from "./held-
 import { takeModelCall } from "./model-calls.ts";
 import { findSuspended, forgetSuspended, keepSuspended } from "./suspended-calls.ts";
 import { isSuspension, runSuspendable, saysItResumes, type ToolContext } from "./tool-context.ts";
+import { readSaid } from "./tool-said.ts";
 
 /** A call on its way to a tool, as the layer that sees it knows it. */
 export interface ToolCall {
@@ -74,7 +75,7 @@ export async function runCall(call: ToolCall, execute: (args: JsonObject) => unk
     refusal ? { ...sessionCall, refusal } : sessionCall,
     async (checked) =>
       await runSuspendable(context, () => admitted.run({ ...admit, args: checked }, () => execute(checked))),
-    { isSuspension, keepsResults: false },
+    { isSuspension, keepsResults: false, resultOf: (content) => readSaid(name, content) },
   );
   if (result.isError && isSuspension(result.error)) {
     keepSuspended(session, origin, sessionCall);

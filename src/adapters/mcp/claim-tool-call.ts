@@ -1,5 +1,6 @@
 import type { JsonObject, OutcomeStatus } from "../../core/index.ts";
 import type { AdmittedCall } from "../../session/index.ts";
+import { readSaid } from "./tool-said.ts";
 import type { AllowedToolVerdict, ToolVerdict } from "./tool-verdict.ts";
 
 /** A call that its holder, and nobody else, may run now. */
@@ -11,8 +12,10 @@ export interface ClaimedToolCall {
   /**
    * Says what became of it; the first word counts. `aborted` gives back what it took, and nothing else does. Never rejects:
    * trouble is told to the session's listener.
+   *
+   * @param options.result with `ok`: the `CallToolResult` of the server, from which later calls may have copied values
    */
-  settle(status: OutcomeStatus): Promise<void>;
+  settle(status: OutcomeStatus, options?: { readonly result?: unknown }): Promise<void>;
 }
 
 /** A verdict's own identity: call ids are not unique, and a copy of a verdict claims nothing. */
@@ -35,7 +38,9 @@ export async function claimToolCall(verdict: ToolVerdict): Promise<ClaimedToolCa
   const call = admitted.get(verdict);
   if (!call || !(await call.claim())) return undefined;
   const { callId, decision, args } = call;
-  return Object.freeze({ callId, tool: decision.tool, args, settle: (status: OutcomeStatus) => call.settle(status) });
+  const settle: ClaimedToolCall["settle"] = async (status, { result } = {}) =>
+    await call.settle(status, { result, resultOf: readSaid });
+  return Object.freeze({ callId, tool: decision.tool, args, settle });
 }
 
 /** Gives back what an allowed call took that nobody has claimed, and nobody will. */

@@ -1,6 +1,7 @@
 import type { ToolExecutionOptions } from "ai";
 import { unwrapResult } from "../../session/blocked-error.ts";
 import type { Session, SessionCall } from "../../session/index.ts";
+import { isMcpFailure } from "../../session/mcp-failure.ts";
 import { ASKED_STEP } from "./ask-person.ts";
 import type { AnyTool } from "./coverage.ts";
 
@@ -44,8 +45,13 @@ export function lockExecute({ name, tool, session, fingerprint }: ToLock, execut
   return async (args: unknown, options: ExecuteOptions) => {
     const call = await toCall(args, options);
     const run = async (checked: unknown): Promise<unknown> => await lastOf(await original(checked, options));
-    return unwrapResult(await session.run(call, run, { keepsResults: false }));
+    return unwrapResult(await session.run(call, run, { keepsResults: false, resultOf: readSaid }));
   };
+}
+
+/** The SDK puts nothing around what a tool gives before it comes to us. */
+function readSaid(result: unknown): unknown {
+  return isMcpFailure(result) ? undefined : result;
 }
 
 /** The options of calls that run: a tool that hands them on to another tool, or to itself, makes a call of its own. */

@@ -31,8 +31,10 @@ export async function forwardCall(request: PeerRequest, options: ForwardOptions)
   const call = await claimToolCall(verdict);
   if (!call) return failed("The run was over before the call started");
   let end: OutcomeStatus = "unknown";
+  let result: unknown;
   try {
     const reply = await options.forward({ name: call.tool, arguments: call.args });
+    if (!("error" in reply)) result = reply.result;
     end = "error" in reply || reply.result["isError"] === true ? "failed" : "ok";
     return reply;
   } catch (error) {
@@ -41,7 +43,7 @@ export async function forwardCall(request: PeerRequest, options: ForwardOptions)
       `${describeThrown(error)}. Whether the tool has run is ${end === "aborted" ? "known: no" : "not known"}.`,
     );
   } finally {
-    await call.settle(end);
+    await call.settle(end, { result });
   }
 }
 
