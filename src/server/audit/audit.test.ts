@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { AuditClient } from "../../../test/audit-client.ts";
 import { ALICE, aPolicy, aRule } from "../../../test/builders.ts";
 import {
   aHoldPolicy,
@@ -7,130 +8,27 @@ import {
   aServer,
   COMMENTS,
   type ServerSetup,
-  type ServerUnderTest,
   signedPlan,
-  type TestPlan,
   toolFingerprint,
 } from "../../../test/servers.ts";
 import {
   type Approval,
   type AuditEntry,
-  type AuditEvent,
-  type ChainHead,
-  chainEntry,
-  check,
   type DecisionRecord,
   describeBatch,
   digestCall,
   generateSigningKey,
   type Ledger,
-  type OpenedToken,
-  openPlanToken,
   openReceipt,
-  type SigningKey,
   signBatch,
   startChain,
 } from "../../core/index.ts";
 
-const open: ServerUnderTest[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()));
-});
-
 const ARGS = { issue: 7, body: "Hello" };
-
-/** A client that decides itself, and whose entries can say anything. */
-class Client {
-  readonly server: ServerUnderTest;
-  readonly plan: TestPlan;
-  readonly key: SigningKey;
-  readonly token: OpenedToken;
-  entries: AuditEntry[] = [];
-  head: ChainHead;
-
-  private constructor(server: ServerUnderTest, plan: TestPlan, key: SigningKey, token: OpenedToken) {
-    this.server = server;
-    this.plan = plan;
-    this.key = key;
-    this.token = token;
-    this.head = startChain(plan.planId);
-  }
-
-  static async start(setup: ServerSetup = {}, over: Record<string, unknown> = {}): Promise<Client> {
-    const one = await aServer(setup);
-    open.push(one);
-    return await Client.on(one, over);
-  }
-
-  static async on(one: ServerUnderTest, over: Record<string, unknown> = {}): Promise<Client> {
-    const key = await generateSigningKey();
-    const plan = await signedPlan(one, { clientKey: key.publicKey, ...over });
-    const keys = await one.server.context.keys.publicKeys();
-    const token = await openPlanToken(plan.token, keys, { audience: one.agent.agentId });
-    const client = new Client(one, plan, key, token);
-    client.write({ type: "plan_signed", token: plan.token });
-    return client;
-  }
-
-  write(event: AuditEvent): AuditEntry {
-    const { entry, head } = chainEntry(this.head, event, { at: this.server.clock.now() });
-    this.entries.push(entry);
-    this.head = head;
-    return entry;
-  }
-
-  /** Decides about a call, and writes what `change` makes of the record. */
-  decide(
-    call: { tool?: string; args?: unknown; used?: readonly number[]; approval?: Approval; ledger?: Ledger } = {},
-    change: Partial<DecisionRecord> = {},
-  ): AuditEntry {
-    const { tool = "send_money", args = { amount: 20 }, used = [0, 0], approval, ledger } = call;
-    const now = this.server.clock.now() / 1000;
-    const fingerprint = toolFingerprint(tool);
-    const grounds = { ...(approval && { approval }), ...(ledger && { ledger }) };
-    const evidence = (approval || ledger) && { evidence: grounds };
-    const named = { callId: "call-1", tool, args, fingerprint };
-    const decision = check({ token: this.token, call: named, used, now, ...evidence });
-    const record: DecisionRecord = {
-      args: args as DecisionRecord["args"],
-      callId: "call-1",
-      digest: digestCall({ tool, args }),
-      ...evidence,
-      fingerprint,
-      jti: this.token.valid ? this.token.claims.jti : "",
-      now,
-      ...(decision.verdict === "block" && { reason: decision.reason }),
-      ...(decision.rule !== undefined && { rule: decision.rule }),
-      ...(decision.step !== undefined && { step: decision.step }),
-      tool,
-      type: "decision",
-      used,
-      verdict: decision.verdict,
-    };
-    return this.write({ ...record, ...change });
-  }
-
-  async upload(entries: readonly AuditEntry[] = this.entries, over: Record<string, unknown> = {}) {
-    const signature = await signBatch(describeBatch(entries), this.key);
-    const body = { planId: this.plan.planId, entries, signature, ...over };
-    return await this.server.ask("POST", "/v1/audit", { body });
-  }
-
-  async checks() {
-    const stored = await this.server.store.auditEntries.ofPlan(this.plan.planId);
-    return stored.map(({ verdictCheck }) => verdictCheck);
-  }
-
-  async stored() {
-    const plan = await this.server.store.plans.get(this.plan.planId);
-    if (!plan) throw new Error("there is no such plan");
-    return plan;
-  }
-}
 
 describe("a batch", () => {
   test("is stored with what came of deciding again, and answered with a receipt", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     client.decide();
     client.decide({ tool: "post_comment", used: [1] });
     const { seq } = client.decide({ used: [1] });
@@ -150,7 +48,7 @@ describe("a batch", () => {
   });
 
   test("sent again changes nothing, as a whole and in part, and gives a receipt for all that is there", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     for (let i = 0; i < 4; i++) client.decide({ used: [i] });
     expect((await client.upload(client.entries.slice(0, 3))).body.seq).toBe(3);
     expect((await client.upload(client.entries.slice(0, 3))).body.seq).toBe(3);
@@ -161,7 +59,7 @@ describe("a batch", () => {
   });
 
   test("may come to any server, whatever each remembers", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     const { server: one } = client;
     const other = await aServer({ store: one.store, clock: one.clock });
     for (let i = 0; i < 4; i++) {
@@ -176,7 +74,7 @@ describe("a batch", () => {
   });
 
   test("of several at once is stored once", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     for (let i = 0; i < 4; i++) client.decide({ used: [i] });
     const answers = await Promise.all([client.upload(), client.upload(), client.upload(client.entries.slice(0, 2))]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -185,7 +83,7 @@ describe("a batch", () => {
   });
 
   test("with redacted arguments is stored, and cannot be decided again", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     const { args: _, ...event } = client.decide().event as DecisionRecord;
     client.entries[1] = { ...(client.entries[1] as AuditEntry), event };
     expect((await client.upload()).status).toBe(200);
@@ -194,13 +92,13 @@ describe("a batch", () => {
   });
 
   test("may come after the plan was closed or revoked", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     client.decide();
     await client.server.ask("POST", `/v1/plans/${client.plan.planId}/revoke`, { body: {} });
     client.write({ type: "closed" });
     expect((await client.upload()).status).toBe(200);
     expect((await client.stored()).status).toBe("revoked");
-    const other = await Client.start();
+    const other = await AuditClient.start();
     const { seq } = other.decide();
     other.write({ type: "closed" });
     await other.upload();
@@ -213,7 +111,7 @@ describe("a batch", () => {
 
 describe("a batch is refused, and nothing of it stored, that", () => {
   test("leaves a gap: the answer says from where on", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     for (let i = 0; i < 3; i++) client.decide({ used: [i] });
     await client.upload(client.entries.slice(0, 1));
     const { status, body } = await client.upload(client.entries.slice(2));
@@ -223,7 +121,7 @@ describe("a batch is refused, and nothing of it stored, that", () => {
   });
 
   test("follows on something else", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     const [first] = client.entries;
     await client.upload();
     client.head = startChain(client.plan.planId);
@@ -237,7 +135,7 @@ describe("a batch is refused, and nothing of it stored, that", () => {
   });
 
   test("says otherwise what was uploaded before", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     const before = client.head;
     client.decide();
     await client.upload();
@@ -250,7 +148,7 @@ describe("a batch is refused, and nothing of it stored, that", () => {
   });
 
   test("was signed by another key, or over other entries", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     client.decide();
     const signature = await signBatch(describeBatch(client.entries), await generateSigningKey());
     expect((await client.upload(client.entries, { signature })).body.code).toBe("batch_signature_invalid");
@@ -270,7 +168,7 @@ describe("a batch is refused, and nothing of it stored, that", () => {
     ["other arguments", (entry) => ({ ...entry, event: { ...entry.event, args: { amount: 1 } } })],
     ["another place", (entry) => ({ ...entry, seq: 7 })],
   ])("has an entry with %s", async (_name, change) => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     const entry = client.decide();
     const signature = await signBatch(describeBatch(client.entries), client.key);
     const entries = JSON.stringify([client.entries[0], change(entry)]);
@@ -282,7 +180,7 @@ describe("a batch is refused, and nothing of it stored, that", () => {
   });
 
   test("is another agent's, or of a plan that the server decides", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     const { apiKey } = await anAgent(client.server.store);
     const signature = await signBatch(describeBatch(client.entries), client.key);
     const body = { planId: client.plan.planId, entries: client.entries, signature };
@@ -297,7 +195,7 @@ describe("a batch is refused, and nothing of it stored, that", () => {
 describe("a lie is kept, flags the plan, and the chain goes on:", () => {
   const blocked = aPolicy(aRule({ id: "no-money", match: { tool: "send_money" }, decision: "block" }), aRule());
 
-  test.each<[string, ServerSetup, (client: Client) => void]>([
+  test.each<[string, ServerSetup, (client: AuditClient) => void]>([
     [
       "an allow of what the policy blocks",
       { policy: blocked },
@@ -346,7 +244,7 @@ describe("a lie is kept, flags the plan, and the chain goes on:", () => {
     ],
   ])("%s", async (_name, setup, lie) => {
     const over = setup.policy && _name.includes("approval") ? COMMENTS : {};
-    const client = await Client.start(setup, over);
+    const client = await AuditClient.start(setup, over);
     lie(client);
     const { status, body } = await client.upload();
     expect(status).toBe(200);
@@ -358,7 +256,7 @@ describe("a lie is kept, flags the plan, and the chain goes on:", () => {
   });
 
   test("a chain that does not begin with its plan", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     client.head = startChain(client.plan.planId);
     client.entries = [];
     client.decide();
@@ -367,7 +265,7 @@ describe("a lie is kept, flags the plan, and the chain goes on:", () => {
   });
 
   test("its decision is marked, the others are not", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     client.decide();
     client.decide({ used: [0] });
     client.decide({ used: [2] });
@@ -378,7 +276,7 @@ describe("a lie is kept, flags the plan, and the chain goes on:", () => {
 
 describe("a hold of a client's", () => {
   async function held() {
-    const client = await Client.start({ policy: aHoldPolicy() }, COMMENTS);
+    const client = await AuditClient.start({ policy: aHoldPolicy() }, COMMENTS);
     const { seq } = client.decide({ tool: "post_comment", args: ARGS });
     const ask = () =>
       client.server.ask("POST", "/v1/holds", { body: { planId: client.plan.planId, decisionSeq: seq, args: ARGS } });
@@ -418,7 +316,7 @@ describe("a hold of a client's", () => {
   });
 
   test("is not opened for a decision that the client has made up", async () => {
-    const client = await Client.start();
+    const client = await AuditClient.start();
     const made = { verdict: "hold", rule: "allow-in-plan" } as const;
     const { seq } = client.decide({ args: ARGS }, made);
     await client.upload();
@@ -428,7 +326,7 @@ describe("a hold of a client's", () => {
 });
 
 test("a plan that is resumed with another key is uploaded with either", async () => {
-  const client = await Client.start();
+  const client = await AuditClient.start();
   client.decide();
   const other = await generateSigningKey();
   const path = `/v1/plans/${client.plan.planId}/resume`;
@@ -443,12 +341,12 @@ test("a plan that is resumed with another key is uploaded with either", async ()
 });
 
 test("outcomes of a plan that its client decides come with its entries alone", async () => {
-  const client = await Client.start();
+  const client = await AuditClient.start();
   const outcome = { type: "closed", planId: client.plan.planId };
   expect((await client.server.ask("POST", "/v1/outcomes", { body: { outcome } })).body.code).toBe("invalid_request");
 });
 
-function anApprovalOf(client: Client, holdId: string): Approval {
+function anApprovalOf(client: AuditClient, holdId: string): Approval {
   const exp = client.server.clock.now() / 1000 + 300;
   const action = {
     digest: digestCall({ tool: "post_comment", args: ARGS }),
@@ -462,19 +360,19 @@ describe("a person's budget", () => {
   const seen = (session: number, principal: number): { ledger: Ledger } => ({
     ledger: { session: { calls: session, payoutMicros: 0 }, principal: { calls: principal, payoutMicros: 0 } },
   });
-  const taken = async ({ server, plan }: Client): Promise<readonly number[]> => {
+  const taken = async ({ server, plan }: AuditClient): Promise<readonly number[]> => {
     const { store, agent } = server;
     const { window } = await store.principalLedgers.get({ agentId: agent.agentId, userEmail: ALICE });
     const reserved = (await store.plans.state(plan.planId))?.reserved?.calls ?? 0;
     return [reserved, window.slots.reduce((sum, { calls }) => sum + calls, 0)];
   };
-  const reserve = async ({ server, plan }: Client, calls: number): Promise<void> => {
+  const reserve = async ({ server, plan }: AuditClient, calls: number): Promise<void> => {
     const body = { total: { calls, payoutMicros: 0 } };
     expect((await server.ask("POST", `/v1/plans/${plan.planId}/budget`, { body })).status).toBe(200);
   };
 
   test("is taken from a portion, and what was not taken is given back when the plan is closed", async () => {
-    const client = await Client.start({ settings });
+    const client = await AuditClient.start({ settings });
     await reserve(client, 4);
     for (let call = 0; call < 3; call++) client.decide({ used: [call], ...seen(call, 6 + call) });
     await client.upload();
@@ -496,7 +394,7 @@ describe("a person's budget", () => {
     ["more than its portion", 1, 8],
     ["the portion of others", 2, 0],
   ])("taken by a client from %s shows", async (_name, portion, counted) => {
-    const client = await Client.start({ settings });
+    const client = await AuditClient.start({ settings });
     if (portion > 0) await reserve(client, portion);
     const { seq } = client.decide(seen(0, counted - (portion === 1 ? 1 : 0)));
     client.decide({ used: [1], ...seen(1, counted + 1) });
@@ -506,7 +404,7 @@ describe("a person's budget", () => {
   });
 
   test("blocks are what they are, whatever they counted", async () => {
-    const client = await Client.start({ settings });
+    const client = await AuditClient.start({ settings });
     client.decide(seen(0, 10));
     await client.upload();
     expect(await client.checks()).toEqual([null, "recomputed"]);

@@ -15,9 +15,15 @@ import { type AgentCaller, assertOwnPlan } from "../plans/find-plan.ts";
 import type { Attempt, KnownPlan, PlanChange } from "../plans/plan-changes.ts";
 import type { Refresher } from "../plans/refresh-plan.ts";
 import { readReserved, settleReserved } from "../plans/reserve-budget.ts";
+import type { GivenCalls } from "./given-calls.ts";
 import { placeBatch } from "./place-batch.ts";
 import { invalidEntry, readEntries } from "./read-entries.ts";
 import { type Doubt, verifyEntries } from "./verify-entries.ts";
+
+/** What batches are received with. */
+export interface Receiver extends Pick<Refresher, "context" | "changes" | "sources"> {
+  readonly given: GivenCalls;
+}
 
 interface Received {
   readonly seq: number;
@@ -34,10 +40,11 @@ interface Received {
  * `audit_fork`, `audit_rewritten`; `invalid_request` for a plan that the server decides
  */
 export async function receiveBatch(
-  { context, changes }: Pick<Refresher, "context" | "changes">,
+  receiver: Receiver,
   caller: AgentCaller,
   { planId, entries: given, signature }: UploadAuditBody,
 ): Promise<UploadAuditAnswer> {
+  const { context, changes, sources } = receiver;
   const { store, keys, clock, publicUrl } = context;
   const entries = readEntries(given, planId);
   const received = await changes.change<Received>(planId, async (found, attempt) => {
@@ -45,10 +52,11 @@ export async function receiveBatch(
     const batch = await openSigned(plan, signature, entries);
     const fresh = await placeBatch(store, plan, { batch, entries });
     if (fresh.length === 0) return { result: { seq: plan.seq, head: plan.head ?? "", doubts: [], isClosed: false } };
-    return await toChange(context, { plan, attempt }, fresh);
+    return await toChange(receiver, { plan, attempt }, fresh);
   });
   const { seq, head, doubts, isClosed } = received;
   if (doubts.length > 0) await flag(context, planId, doubts);
+  if (isClosed) sources.forget(planId);
   if (isClosed) await store.holds.cancelOfPlan(planId, clock());
   const claims = { iss: publicUrl, aud: caller.agent.id, planId, seq, head, receivedAt: Math.floor(clock()) };
   return { receipt: await signReceipt(claims, await keys.signingKey()), seq };
@@ -78,11 +86,12 @@ async function openSigned(
 }
 
 async function toChange(
-  context: ServerContext,
+  receiver: Receiver,
   { plan, attempt }: { readonly plan: KnownPlan; readonly attempt: Attempt },
   entries: readonly AuditEntry[],
 ): Promise<PlanChange<Received>> {
-  const { verdictChecks, doubts, taken, isClosed } = await verifyEntries(context, plan, entries);
+  const { context } = receiver;
+  const { verdictChecks, doubts, taken, isClosed } = await verifyEntries(receiver, plan, entries);
   const head = digestEntry(entries.at(-1) as AuditEntry, nodeSha256);
   const closes = isClosed && plan.status === "open";
   const settled = isClosed ? await settle(context, { plan, attempt }, taken.spent) : {};

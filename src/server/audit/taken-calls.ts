@@ -1,7 +1,16 @@
 import { countAllButReserved } from "../../core/budget.ts";
-import { type AuditEvent, check, type DecisionRecord, type OpenedToken, type Spent } from "../../core/index.ts";
+import {
+  type AuditEvent,
+  type DecisionRecord,
+  type OpenedToken,
+  recomputeDecision,
+  type SourceMatch,
+  type Spent,
+} from "../../core/index.ts";
+import { TASK } from "../../core/sources/source.ts";
 import type { KnownPlan } from "../plans/plan-changes.ts";
 import type { OpenCall } from "../store/index.ts";
+import type { StepsOfCalls } from "./given-calls.ts";
 
 /** What a client's decisions have taken, by its own entries. */
 export class TakenCalls {
@@ -9,6 +18,8 @@ export class TakenCalls {
   #calls: number;
   #payoutMicros: number;
   readonly #open: Map<string, OpenCall>;
+  /** The steps of calls that these entries say have run, by the number of the decision. */
+  readonly #given = new Map<number, number>();
 
   constructor({ used, spent, openCalls }: Pick<KnownPlan, "used" | "spent" | "openCalls">) {
     this.#used = [...used];
@@ -45,6 +56,7 @@ export class TakenCalls {
     const call = this.#open.get(String(decisionSeq));
     if (!call) return false;
     this.#open.delete(String(decisionSeq));
+    if (status === "ok") this.#given.set(decisionSeq, call.step);
     if (status !== "aborted") return true;
     this.#used[call.step] = Math.max(0, (this.#used[call.step] ?? 0) - 1);
     this.#calls = Math.max(0, this.#calls - 1);
@@ -57,6 +69,19 @@ export class TakenCalls {
     const session = evidence?.ledger?.session;
     const isSpent = !session || (session.calls >= this.#calls && session.payoutMicros >= this.#payoutMicros);
     return isSpent && this.#used.every((count, step) => (used[step] ?? 0) >= count);
+  }
+
+  /**
+   * Whether the calls whose results are named as sources have run before, under the steps that are named.
+   *
+   * @param earlier of the entries before these
+   */
+  haveGiven(sources: readonly SourceMatch[], { plan }: Pick<KnownPlan, "plan">, earlier: StepsOfCalls): boolean {
+    return sources.every(({ from, seq }) => {
+      if (from === TASK) return seq === undefined;
+      const step = seq === undefined ? undefined : (this.#given.get(seq) ?? earlier.get(seq));
+      return step !== undefined && plan.steps[step]?.id === from;
+    });
   }
 }
 
@@ -76,12 +101,8 @@ export function isReserved(
 }
 
 /** Only the decision itself knows what a call pays out. */
-function payoutOf(
-  { callId, tool, args, fingerprint, used, now, evidence }: DecisionRecord,
-  token: OpenedToken,
-): number {
-  if (!token.valid || !token.claims.budget || args === undefined) return 0;
-  const call = { callId, tool, args, ...(fingerprint !== undefined && { fingerprint }) };
-  const decision = check({ token, call, used, now, ...(evidence && { evidence }) });
-  return decision.verdict === "allow" ? (decision.payoutMicros ?? 0) : 0;
+function payoutOf(event: DecisionRecord, token: OpenedToken): number {
+  if (!token.valid || !token.claims.budget) return 0;
+  const decision = recomputeDecision(event, token);
+  return decision?.verdict === "allow" ? (decision.payoutMicros ?? 0) : 0;
 }

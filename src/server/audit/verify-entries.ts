@@ -1,17 +1,23 @@
 import {
   type AuditEntry,
   agreesWithRecord,
+  type Decision,
   type DecisionRecord,
   type OpenedToken,
   openPlanToken,
   type PublicKey,
   recomputeDecision,
+  type SourceMatch,
   type Spent,
+  type TaskText,
 } from "../../core/index.ts";
+import { TASK } from "../../core/sources/source.ts";
 import type { ServerContext } from "../handler.ts";
 import type { KnownPlan } from "../plans/plan-changes.ts";
 import { readReserved } from "../plans/reserve-budget.ts";
 import type { Reserved, VerdictCheck } from "../store/index.ts";
+import type { StepsOfCalls } from "./given-calls.ts";
+import type { Receiver } from "./receive-batch.ts";
 import { isReserved, TakenCalls } from "./taken-calls.ts";
 import { isClaimedFor } from "./verify-approval.ts";
 
@@ -34,7 +40,7 @@ export interface VerifiedEntries {
  * what was taken before, each approval with the hold that it is of.
  */
 export async function verifyEntries(
-  { store, keys }: Pick<ServerContext, "store" | "keys">,
+  { context: { store, keys }, sources, given }: Pick<Receiver, "context" | "sources" | "given">,
   plan: KnownPlan,
   entries: readonly AuditEntry[],
 ): Promise<VerifiedEntries> {
@@ -45,6 +51,8 @@ export async function verifyEntries(
     openToken: openTokensOf(plan, store, await keys.publicKeys()),
     taken: new TakenCalls(plan),
     reserved: reservedFor(plan, store),
+    task: await sources.taskOf(plan),
+    givenBefore: once(() => given.before(plan)),
   };
   const verdictChecks: (VerdictCheck | null)[] = [];
   const doubts: Doubt[] = [];
@@ -70,6 +78,10 @@ interface Look {
   readonly openToken: (jti: string) => Promise<OpenedToken | undefined>;
   readonly taken: TakenCalls;
   readonly reserved: (token: OpenedToken | undefined) => Promise<Reserved | null>;
+  /** What the user asked for, if the plan wants a value from there. */
+  readonly task: TaskText | undefined;
+  /** Which calls gave a result in the entries before these. */
+  readonly givenBefore: () => Promise<StepsOfCalls>;
 }
 
 interface Found {
@@ -85,7 +97,8 @@ async function verifyEntry({ seq, event }: AuditEntry, look: Look): Promise<Foun
       return (await isIssued(store, plan.id, event.token)) ? {} : { problem: NOT_SIGNED };
     case "decision": {
       const token = await openToken(event.jti);
-      const found = verifyDecision(event, { token, taken, reserved: await look.reserved(token) });
+      const earlier = event.sources?.some(({ from }) => from !== TASK) ? await look.givenBefore() : NONE;
+      const found = verifyDecision(event, { ...look, token, earlier, reserved: await look.reserved(token) });
       const before = (): AuditEntry[] => entries.filter((entry) => entry.seq < seq);
       const isSound = !event.evidence?.approval || (await isClaimedFor(store, { plan, event, earlier: before() }));
       taken.add(seq, event, token);
@@ -126,14 +139,26 @@ function reservedFor(plan: KnownPlan, store: ServerContext["store"]): Look["rese
   };
 }
 
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+const NONE: StepsOfCalls = new Map();
 const NOTHING: Spent = { calls: 0, payoutMicros: 0 };
 
 const NOT_SIGNED = "its token is not one that was signed for this plan";
 
-function verifyDecision(
-  event: DecisionRecord,
-  { token, taken, reserved }: Pick<Look, "taken"> & { token: OpenedToken | undefined; reserved: Reserved | null },
-): Found {
+interface Grounds extends Pick<Look, "plan" | "taken" | "task"> {
+  readonly token: OpenedToken | undefined;
+  readonly reserved: Reserved | null;
+  readonly earlier: StepsOfCalls;
+}
+
+function verifyDecision(event: DecisionRecord, { plan, token, taken, task, reserved, earlier }: Grounds): Found {
   const isMalformed = event.args === undefined && event.digest === undefined && event.verdict === "block";
   // A call that was malformed, or refused for an invalid token, is a block whatever it rested on.
   if (isMalformed) return { verdictCheck: "not_recomputable" };
@@ -142,11 +167,28 @@ function verifyDecision(
   if (!isReserved(event, { token, reserved: reserved ?? NOTHING, taken: taken.spent })) {
     return { verdictCheck: "differs", problem: "it takes more of the person's budget than is reserved" };
   }
+  if (!taken.haveGiven(event.sources ?? [], plan, earlier)) {
+    return { verdictCheck: "differs", problem: "it has a value from a result that is not there" };
+  }
   // The key of an old token may be gone, and arguments may have been redacted.
   if (!token.valid || event.args === undefined) return { verdictCheck: "not_recomputable" };
-  const again = recomputeDecision(event, token);
-  if (again && agreesWithRecord(event, again)) return { verdictCheck: "recomputed" };
+  if (comesOut(event, recomputeDecision(event, token, { task }))) return { verdictCheck: "recomputed" };
+  // Who goes on with a plan elsewhere may not have the task: what they block for that, they block.
+  if (event.verdict === "block" && !event.sources && comesOut(event, recomputeDecision(event, token))) {
+    return { verdictCheck: "recomputed" };
+  }
   return { verdictCheck: "differs", problem: "decided again, it comes out otherwise" };
+}
+
+/** Whether a decision is the one on record, with every source that the record names: people read them, too. */
+function comesOut(event: DecisionRecord, again: Decision | undefined): boolean {
+  if (!again || !agreesWithRecord(event, again)) return false;
+  const found = new Set(again.sources?.map(print));
+  return (event.sources ?? []).every((source) => found.has(print(source)));
+}
+
+function print({ arg, from, seq, path }: SourceMatch): string {
+  return JSON.stringify([arg, from, seq, path]);
 }
 
 async function isIssued(store: ServerContext["store"], planId: string, token: string): Promise<boolean> {

@@ -6,8 +6,8 @@ import { ProblemError, type ServerContext } from "../handler.ts";
 import { describeHolds } from "../people/list-inbox.ts";
 import { describePlan } from "../plans/describe-plan.ts";
 import type { Person, Store, StoredEntry } from "../store/index.ts";
-import { MAX_BYTES } from "./list-decisions.ts";
 import { maySeeStory } from "./may-see.ts";
+import { countFitting, readPart } from "./read-part.ts";
 
 /** As many entries as are in one part. */
 const PAGE = 200;
@@ -34,7 +34,7 @@ export async function describeStory(
   const plan = await store.plans.get(planId);
   if (!plan || !(await maySeeStory(context, person, plan))) throw new ProblemError("not_found");
   const agent = await store.agents.get(plan.agentId);
-  const entries = await readEntries(store, planId, { fromSeq: place.seq, limit: Math.min(limit, PAGE) });
+  const entries = await readPart(store, planId, { fromSeq: place.seq, limit: Math.min(limit, PAGE) });
   const { holds, isLast } = await readHolds(store, planId, place.holds);
   const next = { seq: place.seq + entries.length, holds: place.holds + holds.length };
   return {
@@ -50,15 +50,6 @@ export async function describeStory(
   };
 }
 
-async function readEntries(
-  { auditEntries }: Pick<Store, "auditEntries">,
-  planId: string,
-  range: { readonly fromSeq: number; readonly limit: number },
-): Promise<readonly StoredEntry[]> {
-  const count = countFitting(await auditEntries.sizesOfPlan(planId, range));
-  return count === 0 ? [] : await auditEntries.ofPlan(planId, { ...range, limit: count });
-}
-
 async function readHolds(
   store: Pick<Store, "holds" | "plans" | "agents">,
   planId: string,
@@ -67,16 +58,6 @@ async function readHolds(
   const heads = (await store.holds.headsOf(planId)).slice(after);
   const count = countFitting(heads.map(({ bytes }) => bytes));
   return { holds: await describeHolds(store, heads.slice(0, count)), isLast: count === heads.length };
-}
-
-/** How many of them are together within the bounds of an answer, and one if there is one. */
-function countFitting(sizes: readonly number[]): number {
-  let bytes = 0;
-  const over = sizes.findIndex((size, index) => {
-    bytes += size;
-    return index > 0 && bytes > MAX_BYTES;
-  });
-  return over === -1 ? sizes.length : over;
 }
 
 function describeEntry({ entry, receivedAt, verdictCheck }: StoredEntry): StoryEntry {
