@@ -11,7 +11,11 @@ import { indexByTool } from "./tool-index.ts";
 
 /** A policy whose rules are found by the name of a tool, so that a decision does not look at the rules for others. */
 export interface CompiledPolicy {
-  /** The rules that may match calls of this tool by this person, in order. Their arguments are left to check. */
+  /**
+   * The rules that may match calls of this tool by this person, in order. Their arguments are left to check.
+   *
+   * @param tool the name of a tool: {@link isToolName} holds for it
+   */
   rulesFor(tool: string, user: User): readonly CompiledRule[];
 }
 
@@ -41,26 +45,37 @@ export function compilePolicy(policy: Policy): CompiledPolicy {
 
 const compiled = new WeakMap<Policy, CompiledPolicy>();
 
-/** How many tools' rules are remembered: more than a plan has steps, and few enough for ever new names. */
+/** How many tools' rules are remembered: more than a plan has steps. */
 const MAX_TOOLS = 1000;
 
-function makePolicy(policy: Policy): CompiledPolicy {
-  const globs = new Map<string, TextMatcher>();
-  const rules = policy.rules.map((rule) => ({
-    rule,
-    match: compileMatch(rule.match, globs),
-    except: rule.except && compileMatch(rule.except, globs),
-  }));
-  const index = indexByTool(rules, ({ rule: { match } }) =>
-    match.tool === undefined ? undefined : [match.tool].flat(),
-  );
-  const byTool = new Map<string, typeof rules>();
+/** A rule before it is known which tool and person it is asked about. */
+interface PolicyPart {
+  readonly match: CompiledMatch;
+  readonly except: CompiledMatch | undefined;
+  /** The rule where its exception does not apply. */
+  readonly always: CompiledRule;
+}
 
-  function rulesOf(tool: string): typeof rules {
+/** The rules that may concern some tools. */
+interface ToolRules {
+  readonly parts: readonly PolicyPart[];
+  /** Each concerns them, whichever of these names they have. */
+  readonly isCertain: boolean;
+  /** The rules that are left, where they are the same for every person. */
+  readonly forAll: readonly CompiledRule[] | undefined;
+}
+
+function makePolicy(policy: Policy): CompiledPolicy {
+  const parts = compileParts(policy);
+  const index = indexByTool(parts, { patternsOf: ({ match }) => match.patterns, prepare: prepareRules });
+  const byTool = new Map<string, readonly PolicyPart[]>();
+
+  /** The globs are asked once for each name. */
+  function findParts(tool: string, { parts }: ToolRules): readonly PolicyPart[] {
     const known = byTool.get(tool);
     if (known) return known;
     const answers = new Map<TextMatcher, boolean>();
-    const found = index.candidates(tool).filter(({ match }) => match.matchesTool(tool, answers));
+    const found = parts.filter(({ match }) => match.matchesTool(tool, answers));
     if (byTool.size >= MAX_TOOLS) byTool.clear();
     byTool.set(tool, found);
     return found;
@@ -68,13 +83,15 @@ function makePolicy(policy: Policy): CompiledPolicy {
 
   return {
     rulesFor(tool, user) {
+      const rules = index.candidates(tool);
+      if (rules.isCertain && rules.forAll) return rules.forAll;
       const found: CompiledRule[] = [];
-      for (const { rule, match, except } of rulesOf(tool)) {
+      for (const { match, except, always } of rules.isCertain ? rules.parts : findParts(tool, rules)) {
         if (!match.matchesUser(user)) continue;
         const excepted = except?.matchesTool(tool, new Map()) && except.matchesUser(user) ? except : undefined;
         // An exception that says no more takes every call of this tool and person from the rule.
         if (excepted && isMet(excepted)) continue;
-        found.push({ rule, matches: matchesCall(match, excepted), unpinned: match.unpinned });
+        found.push(excepted ? { ...always, matches: (call) => meets(match, call) && !meets(excepted, call) } : always);
         // Nothing after a rule that matches every call can decide.
         if (isMet(match) && !excepted) break;
       }
@@ -83,14 +100,33 @@ function makePolicy(policy: Policy): CompiledPolicy {
   };
 }
 
+/** Calls here are in the plan, always: what is only about others is left out. */
+function compileParts({ rules }: Policy): PolicyPart[] {
+  const globs = new Map<string, TextMatcher>();
+  return rules.flatMap((rule): PolicyPart[] => {
+    if (rule.match.inPlan === false) return [];
+    const match = compileMatch(rule.match, globs);
+    const except = rule.except && rule.except.inPlan !== false ? compileMatch(rule.except, globs) : undefined;
+    const matches: CompiledRule["matches"] = isMet(match) ? () => true : (call) => meets(match, call);
+    return [{ match, except, always: { rule, matches, unpinned: match.unpinned } }];
+  });
+}
+
+function prepareRules(parts: readonly PolicyPart[]): ToolRules {
+  const isCertain = parts.every(({ match }) => match.patterns?.every((pattern) => PLAIN.test(pattern)) ?? true);
+  const isForAll = parts.every(({ match, except }) => !except && match.isForAll);
+  // Nothing after a rule that matches every call can decide.
+  const last = parts.findIndex(({ match }) => isMet(match));
+  const left = last === -1 ? parts : parts.slice(0, last + 1);
+  return { parts, isCertain, forAll: isForAll ? left.map(({ always }) => always) : undefined };
+}
+
+/** A name, or how names begin: whether it matches a tool's name shows without a matcher. */
+const PLAIN = /^[^*?[\]{}\\]*\*?$/;
+
 /** Whether a match that has the right tool and person asks for nothing else. */
 function isMet({ args, unpinned }: CompiledMatch): boolean {
   return args.length === 0 && unpinned.length === 0;
-}
-
-function matchesCall(match: CompiledMatch, except: CompiledMatch | undefined): CompiledRule["matches"] {
-  if (except) return (call) => meets(match, call) && !meets(except, call);
-  return isMet(match) ? () => true : (call) => meets(match, call);
 }
 
 function meets({ args, unpinned }: CompiledMatch, call: PlannedCall): boolean {
@@ -103,21 +139,26 @@ function meets({ args, unpinned }: CompiledMatch, call: PlannedCall): boolean {
 interface CompiledMatch {
   readonly args: CompiledArgs;
   readonly unpinned: readonly Target[];
+  /** The tool globs; undefined: any tool. */
+  readonly patterns: readonly string[] | undefined;
+  /** It asks nothing of the person. */
+  readonly isForAll: boolean;
   matchesTool(tool: string, answers: Map<TextMatcher, boolean>): boolean;
   matchesUser(user: User): boolean;
 }
 
 /** @param globs the tool globs compiled so far: rules often share them */
 function compileMatch(match: Match, globs: Map<string, TextMatcher>): CompiledMatch {
-  const tools = match.tool === undefined ? undefined : [match.tool].flat().map((pattern) => sharedGlob(pattern, globs));
+  const patterns = match.tool === undefined ? undefined : [match.tool].flat();
+  const tools = patterns?.map((pattern) => sharedGlob(pattern, globs));
   const email = match.user?.email === undefined ? undefined : compileEmailGlob(match.user.email);
   const { role, group } = match.user ?? {};
   return {
     args: compileArgs(match),
     unpinned: (match.unpinned ?? []).map(compileTarget),
-    // The policy sees calls that are in the plan only.
-    matchesTool: (tool, answers) =>
-      match.inPlan !== false && (tools?.some((glob) => answer(glob, tool, answers)) ?? true),
+    patterns,
+    isForAll: match.user === undefined,
+    matchesTool: (tool, answers) => tools?.some((glob) => answer(glob, tool, answers)) ?? true,
     matchesUser: (user) =>
       (email === undefined || email.matches(normalizeEmail(user.email) ?? "")) &&
       (role === undefined || user.roles.includes(role)) &&

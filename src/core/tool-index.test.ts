@@ -7,7 +7,8 @@ import { indexByTool } from "./tool-index.ts";
 type Patterns = readonly string[] | undefined;
 
 function candidates(items: readonly Patterns[], tool: string): readonly Patterns[] {
-  return indexByTool(items, (patterns) => patterns).candidates(tool);
+  const options = { patternsOf: (patterns: Patterns) => patterns, prepare: (found: readonly Patterns[]) => found };
+  return indexByTool(items, options).candidates(tool);
 }
 
 describe("finds", () => {
