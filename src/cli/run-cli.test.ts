@@ -19,6 +19,7 @@ const COMMANDS = [
   "user list",
   "user link",
   "user remove",
+  "plan explain",
   "policy validate",
   "policy test",
   "policy push",

@@ -5,6 +5,7 @@ import { addAgentCommands } from "./commands/agent.ts";
 import { addAuditCommands } from "./commands/audit.ts";
 import { addKeyCommands } from "./commands/key.ts";
 import { addMcpCommand } from "./commands/mcp.ts";
+import { addPlanCommands } from "./commands/plan.ts";
 import { addPolicyCommands } from "./commands/policy.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addSigningKeyCommands } from "./commands/signing-key.ts";
@@ -20,6 +21,7 @@ const GROUPS: readonly ((program: Command, host: CommandHost) => void)[] = [
   addAgentCommands,
   addKeyCommands,
   addUserCommands,
+  addPlanCommands,
   addPolicyCommands,
   addAuditCommands,
   addSigningKeyCommands,
