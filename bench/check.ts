@@ -1,6 +1,10 @@
 /**
  * What a decision costs, against the least code that could make it. Run: `npm run bench:check`. See README.md.
+ *
+ *   npm run bench:check -- --before FOLDER     only decisions without sources, beside an older build in the folder
  */
+import { parseArgs } from "node:util";
+import { beforeRow, loadBefore } from "./check/before.ts";
 import { type Measurement, median } from "./check/measure.ts";
 import { type Measured, printTable, printTargets, ratioOf } from "./check/report.ts";
 import {
@@ -11,27 +15,52 @@ import {
   rulesOfOneTool,
   shortCalls,
 } from "./check/scenario.ts";
+import { FOUND, indexingOf, NEAR, sourcesRow, UNKNOWN } from "./check/sources.ts";
 import { argsOfSize, decisionRow, gateRow, tokenRow } from "./check/subjects.ts";
 import { printNs } from "./peers/report.ts";
 import { reportResults } from "./results.ts";
 
 const ROUNDS = 5;
+/** A ratio that should be 1 takes more of them. */
+const BEFORE_ROUNDS = 25;
 
 type Rows = Readonly<Record<string, Readonly<Record<string, Measurement>>>>;
 
 /** Every measurement is taken once in each round, so that a busy minute of the machine falls on both sides of a ratio. */
-async function measureRows(rows: Rows): Promise<Measured> {
+async function measureRows(rows: Rows, rounds = ROUNDS): Promise<Measured> {
   const measured = new Map<string, Map<string, number[]>>();
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     for (const [name, row] of Object.entries(rows)) {
-      const columns = measured.get(name) ?? new Map<string, number[]>();
+      const columns = measured.get(name) ?? new Map(Object.keys(row).map((column) => [column, [] as number[]]));
       measured.set(name, columns);
-      for (const [column, measure] of Object.entries(row)) {
+      const inTurn = Object.entries(row);
+      for (const [column, measure] of round % 2 === 0 ? inTurn : inTurn.reverse()) {
         columns.set(column, [...(columns.get(column) ?? []), await measure()]);
       }
     }
   }
   return measured;
+}
+
+const { values: flags } = parseArgs({ options: { before: { type: "string" }, save: { type: "boolean" } } });
+if (flags.before !== undefined) {
+  const before = await loadBefore(flags.before);
+  const scenarios = {
+    "10 rules, first matches": oneTool(manyRules(10, "first"), 1),
+    "100 rules, last matches": oneTool(manyRules(100, "last"), 1),
+    "100 rules, none matches": oneTool(manyRules(100, "none"), 1),
+    "1000 rules, one argument": shortCalls(oneTool(manyRules(1000, "last"), 1)),
+    "100 rules, plan of 50 steps": oneTool(manyRules(100, "last"), 50),
+    "each call another tool": everyCallAnotherTool(),
+    "ever new names": everNewNames(),
+  };
+  const rows: Record<string, Awaited<ReturnType<typeof beforeRow>>> = {};
+  for (const [name, scenario] of Object.entries(scenarios)) rows[name] = await beforeRow(scenario, before);
+  printTable("check(), before and now", await measureRows(rows, BEFORE_ROUNDS), [
+    ["fresh, now", "fresh, before"],
+    ["frozen, now", "frozen, before"],
+  ]);
+  process.exit();
 }
 
 const decisions = await measureRows({
@@ -61,6 +90,19 @@ const tokens = await measureRows({
   "policy of 1000 rules": await tokenRow(oneTool(manyRules(1000, "last"), 1), 130),
 });
 printTable("openPlanToken()", tokens);
+
+const sources = await measureRows({
+  found: await sourcesRow(FOUND, "allow"),
+  "unknown values": await sourcesRow(UNKNOWN, "block"),
+  "words in another order": await sourcesRow(NEAR, "block"),
+});
+printTable("three sources, 100 KB", sources);
+
+const indexing = await measureRows({
+  "100 KB": { once: indexingOf(100_000) },
+  "1 MiB": { once: indexingOf(1_040_000) },
+});
+printTable("a result taken in", indexing);
 
 const gates = await measureRows({
   "200 B": gateRow(argsOfSize(200, "text")),
@@ -117,6 +159,12 @@ printTargets([
   },
   { name: "check(), ever new names", value: median(cell("ever new names", "fresh")), most: 1000, unit: "ns" },
   {
+    name: "check(), three sources over 100 KB",
+    value: Math.max(...[...sources.values()].flatMap((row) => [...row.values()].map(median))),
+    most: 100_000,
+    unit: "ns",
+  },
+  {
     name: "LocalGate.check(), 200 B, audit in memory",
     value: median(gates.get("200 B")?.get("in memory") ?? []),
     most: 20_000,
@@ -131,6 +179,12 @@ reportResults("check", {
     "frozen arguments": `${printNs(Math.min(...frozen))} to ${printNs(Math.max(...frozen))}`,
     "frozen arguments / floor": `${worst("frozen", "memo", matching).toFixed(1)} times`,
     "fresh arguments": printNs(median(matching.map((name) => median(cell(name, "fresh"))))),
+    ...Object.fromEntries(
+      [...sources].map(([name, row]) => [`three sources, ${name}`, printNs(median(row.get("frozen args") ?? []))]),
+    ),
+    ...Object.fromEntries(
+      [...indexing].map(([size, row]) => [`a result of ${size} taken in`, printNs(median(row.get("once") ?? []))]),
+    ),
     "LocalGate, audit in memory": printNs(median(gates.get("200 B")?.get("in memory") ?? [])),
   },
 });

@@ -9,7 +9,7 @@ test.each(PAGES)("%s says what the benchmarks have saved: node bench/write-docs.
 });
 
 test("no results say where they were made", () => {
-  const files = ["peers", "tokens", "check", "outbox", "server", "agentdojo"].map((name) =>
+  const files = ["peers", "tokens", "check", "outbox", "server", "agentdojo", "agentdojo-sources"].map((name) =>
     JSON.stringify(readResults(name)),
   );
   for (const text of files) expect(text).not.toMatch(/\/work|\/home|\/root|\/tmp|file:/);

@@ -48,5 +48,5 @@ function describeAsk({ tool, unpinned = [], sources = [] }: Decision, steps: rea
     const tools = new Set(from.map((id) => steps.find((step) => step.id === id)?.tool ?? id));
     return `${name} (${tools.size > 0 ? `from ${[...tools].join(" and ")}` : "not fixed"})`;
   });
-  return `asks for ${tool}: ${asked.join(", ")}`;
+  return `${tool} asks about ${asked.join(", ")}`;
 }
