@@ -88,6 +88,7 @@ export type { Match, Policy, PolicyRule, TrustedPlace } from "./policy.ts";
 export type { Opened } from "./signed-token.ts";
 export { generateSigningKey, type PrivateKey, type PublicKey, type SigningKey } from "./signing-key.ts";
 export type { SourceMatch } from "./sources/find-source.ts";
+export type { RecordedMatch } from "./sources/recorded-sources.ts";
 export type { Source } from "./sources/source.ts";
 export { createStepResults, MAX_STEP_RESULTS, type StepResults } from "./sources/step-results.ts";
 export { indexTask, type TaskText } from "./sources/task-text.ts";
