@@ -4,6 +4,7 @@ import {
   continueChain,
   digestEntry,
   type PublicKey,
+  type Task,
   verifyAudit,
 } from "../../core/index.ts";
 import { nodeSha256 } from "../../gates/index.ts";
@@ -28,6 +29,8 @@ export interface AuditReport {
   readonly decisions: number;
   /** Of these, how many were made again and came out the same. */
   readonly recomputed: number;
+  /** Of these, how many rested on what tools returned, or on a task that is not known: taken on trust. */
+  readonly onTrust: number;
   /** How many cannot be made again: their arguments were redacted, or were never JSON. */
   readonly notRecomputable: number;
   /** Plans without an end: still open, or somebody's log was cut off. */
@@ -42,6 +45,8 @@ export interface KeptPlan {
   readonly planId: string;
   readonly agentId?: string;
   readonly entries: readonly AuditEntry[];
+  /** What the user asked for, if that is known: it is verified to be what the plan was signed for. */
+  readonly task?: Task;
   /** How many there have to be. */
   readonly count?: number;
   /** Digest of the last. */
@@ -55,7 +60,16 @@ export interface KeptPlan {
 /** Verifies plans one by one and adds up what it finds. */
 export class AuditVerifier {
   readonly #keys: readonly PublicKey[];
-  readonly #sums = { plans: 0, entries: 0, decisions: 0, recomputed: 0, notRecomputable: 0, notClosed: 0, removed: 0 };
+  readonly #sums = {
+    plans: 0,
+    entries: 0,
+    decisions: 0,
+    recomputed: 0,
+    onTrust: 0,
+    notRecomputable: 0,
+    notClosed: 0,
+    removed: 0,
+  };
   readonly #problems: AuditProblem[] = [];
 
   constructor(keys: readonly PublicKey[]) {
@@ -74,15 +88,16 @@ export class AuditVerifier {
 
   /** @returns one that is looked for only where there is no other */
   async #findProblems(plan: KeptPlan): Promise<Pick<AuditProblem, "seq" | "problem"> | undefined> {
-    const { entries, from, agentId = "", unreadable } = plan;
+    const { entries, from, agentId = "", unreadable, task } = plan;
     if (unreadable !== undefined) return { seq: entries.length, problem: unreadable };
     if (from) return this.#verifyRest(from, plan);
     if (entries.some((entry) => entry?.planId !== plan.planId)) {
       return { seq: 0, problem: "an entry of another plan is among its own" };
     }
-    const [audit] = await verifyAudit(entries, { keys: this.#keys, audience: agentId, hash: nodeSha256 });
+    const tasks = new Map(task ? [[plan.planId, task]] : []);
+    const [audit] = await verifyAudit(entries, { keys: this.#keys, audience: agentId, tasks, hash: nodeSha256 });
     if (audit) {
-      for (const sum of ["entries", "decisions", "recomputed", "notRecomputable"] as const) {
+      for (const sum of ["entries", "decisions", "recomputed", "onTrust", "notRecomputable"] as const) {
         this.#sums[sum] += audit[sum];
       }
       if (!audit.closed) this.#sums.notClosed++;

@@ -34,7 +34,7 @@ export async function* readStorePlans(store: Store, { agent, planId }: PlanSelec
   } while (before);
 }
 
-async function readPlan(store: Store, { id: planId, agentId, seq, head }: StoredPlan): Promise<KeptPlan> {
+async function readPlan(store: Store, { id: planId, agentId, task, seq, head }: StoredPlan): Promise<KeptPlan> {
   const stored: StoredEntry[] = [];
   try {
     for (;;) {
@@ -49,5 +49,5 @@ async function readPlan(store: Store, { id: planId, agentId, seq, head }: Stored
   const entries = stored.map(({ entry }) => entry);
   // The server may be at work: what came after the plan was read is not looked at. Without that, more is too much.
   const hasMoved = (await store.plans.state(planId))?.seq !== seq;
-  return { planId, agentId, entries: hasMoved ? entries.slice(0, seq) : entries, count: seq, head };
+  return { planId, agentId, task, entries: hasMoved ? entries.slice(0, seq) : entries, count: seq, head };
 }

@@ -5,9 +5,11 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { AGENT, KEY } from "../../../test/builders.ts";
+import { AGENT, aPlan, aPolicy, KEY } from "../../../test/builders.ts";
 import { aShell, KEY_SET, recordPlan, type Shell, storePlan } from "../../../test/command-lines.ts";
+import { aGateCall, aSignRequest } from "../../../test/gate-conformance.ts";
 import { addAgent, NOW_MS } from "../../../test/store-builders.ts";
+import { LocalGate } from "../../gates/index.ts";
 import { openOutbox } from "../../gates/outbox/outbox.ts";
 import { openStore } from "../../server/store/index.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -58,7 +60,16 @@ async function anOutbox(): Promise<Recorded> {
   return { shell, planIds, agentId: AGENT, verify, tamper: onFile(file) };
 }
 
-const TOTAL = { plans: 2, entries: 10, decisions: 4, recomputed: 4, notRecomputable: 0, notClosed: 0, removed: 0 };
+const TOTAL = {
+  plans: 2,
+  entries: 10,
+  decisions: 4,
+  recomputed: 4,
+  onTrust: 0,
+  notRecomputable: 0,
+  notClosed: 0,
+  removed: 0,
+};
 
 describe.each([
   ["a store", aStore, "audit_entries", "plan_id", "entry"],
@@ -123,6 +134,67 @@ describe.each([
     expect(code).toBe(EXIT.negative);
     for (const id of planIds) expect(out).toContain(`plan ${id}, entry 1: its arguments are not those of its digest\n`);
     expect(out).toMatch(/\n2 problems\.\n$/);
+  });
+});
+
+describe("audit verify of values that were copied from somewhere", () => {
+  const task = { instruction: "Pay Dora", material: "From a mail" };
+
+  /** An outbox with three calls: one reads, one pays whom the task names, one whom the file names. */
+  async function aCopyingOutbox(): Promise<{ shell: Shell; planId: string; argv: string[] }> {
+    const shell = aShell();
+    const outbox = await openOutbox({ path: join(shell.folder, "outbox.db") });
+    const gate = new LocalGate({ policy: aPolicy(), audit: outbox, signingKey: KEY, agent: AGENT });
+    const args = { to: { from: ["task", "bill"] } };
+    const plan = aPlan({ id: "bill", tool: "read_file" }, { tool: "send_money", args });
+    const signed = await gate.sign(aSignRequest({ plan, task }));
+    const { planId } = signed;
+    const pay = async (to: string) => await gate.check(signed, aGateCall({ callId: to, args: { to } }));
+    const { seq = -1 } = await gate.check(signed, aGateCall({ tool: "read_file", args: {} }));
+    await gate.record({ type: "outcome", planId, decisionSeq: seq, status: "ok", result: "Pay: CablesCo" });
+    expect([await pay("Dora"), await pay("CablesCo")]).toMatchObject([{ verdict: "allow" }, { verdict: "allow" }]);
+    await gate.record({ type: "closed", planId });
+    await gate.close();
+    await outbox.close();
+    shell.write("keys.json", JSON.stringify(KEY_SET));
+    return { shell, planId, argv: ["audit", "verify", "--outbox", "outbox.db", "--jwks", "keys.json"] };
+  }
+
+  test("counts what rests on trust: what tools returned, and tasks that are not known", async () => {
+    const { shell, planId, argv } = await aCopyingOutbox();
+    expect(await shell.json(argv)).toMatchObject({ code: EXIT.ok, value: { recomputed: 3, onTrust: 2 } });
+    shell.write("tasks.json", JSON.stringify({ [planId]: task }));
+    const known = [...argv, "--tasks", "tasks.json"];
+    expect(await shell.json(known)).toMatchObject({ code: EXIT.ok, value: { recomputed: 3, onTrust: 1 } });
+    const { out } = await shell.run(known);
+    expect(out).toContain(
+      "3 decisions: 3 recomputed, 0 cannot be (arguments redacted or malformed)\n1 of those recomputed",
+    );
+  });
+
+  test("finds that the task is another", async () => {
+    const { shell, planId, argv } = await aCopyingOutbox();
+    shell.write("tasks.json", JSON.stringify({ [planId]: { instruction: "Pay Dora" } }));
+    const { code, value } = await shell.json([...argv, "--tasks", "tasks.json"]);
+    expect({ code, value }).toMatchObject({ code: EXIT.negative, value: { recomputed: 2, problems: [{ planId }] } });
+  });
+
+  test.each([
+    ["not JSON", "{"],
+    ["a list", "[]"],
+    ["without an instruction", '{"plan-1":{}}'],
+    ["with more than a task has", '{"plan-1":{"instruction":"a","more":1}}'],
+  ])("takes no tasks that are %s", async (_name, text) => {
+    const shell = aShell();
+    shell.write("tasks.json", text);
+    shell.write("keys.json", JSON.stringify(KEY_SET));
+    const argv = ["audit", "verify", "--outbox", "o.db", "--jwks", "keys.json", "--tasks", "tasks.json"];
+    const { code, err } = await shell.run(argv);
+    expect({ code, err }).toEqual({ code: EXIT.usage, err: expect.stringMatching(/tasks\.json is no list of tasks/) });
+  });
+
+  test("takes no tasks for the store, which has them", async () => {
+    expect(await aShell().run(["audit", "verify", "--tasks", "a"])).toMatchObject({ code: EXIT.usage });
   });
 });
 

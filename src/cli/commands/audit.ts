@@ -5,6 +5,7 @@ import { type AuditReport, AuditVerifier } from "../audit/audit-report.ts";
 import { loadKeySet } from "../audit/key-set.ts";
 import { readOutboxPlans } from "../audit/outbox-plans.ts";
 import { readStorePlans } from "../audit/store-plans.ts";
+import { readTasks } from "../audit/tasks.ts";
 import { addCommand, addGroup, type CommandHost, type CommandInput } from "../command.ts";
 import { CliError, usageError } from "../exit-codes.ts";
 import { findAgent } from "../find-agent.ts";
@@ -16,6 +17,7 @@ interface VerifyOptions {
   readonly plan?: string;
   readonly outbox?: string;
   readonly jwks?: string;
+  readonly tasks?: string;
 }
 
 export function addAuditCommands(program: Command, host: CommandHost): void {
@@ -37,12 +39,16 @@ export function addAuditCommands(program: Command, host: CommandHost): void {
       new Option("--plan <id>", "only this plan"),
       new Option("--outbox <file>", "an outbox instead of the server's store").conflicts("database"),
       new Option("--jwks <url|file>", "the public keys that may have signed an outbox's plans"),
+      new Option("--tasks <file>", "JSON: what users asked for, by the id of an outbox's plan"),
     ],
     store: true,
     run: async (input) => {
-      const { outbox, jwks } = input.options;
+      const { outbox, jwks, tasks } = input.options;
       if (outbox === undefined && jwks !== undefined) {
         throw usageError("--jwks goes with --outbox: the server's store has its keys");
+      }
+      if (outbox === undefined && tasks !== undefined) {
+        throw usageError("--tasks goes with --outbox: the server's store has the tasks");
       }
       const report =
         outbox === undefined ? await input.withStore((store) => verifyStore(store, input)) : await verifyOutbox(input);
@@ -70,13 +76,15 @@ async function verifyStore(store: Store, input: CommandInput<VerifyOptions>): Pr
 }
 
 async function verifyOutbox({ options, io, progress }: CommandInput<VerifyOptions>): Promise<AuditReport> {
-  const { outbox = "", jwks, agent, plan: planId } = options;
+  const { outbox = "", jwks, agent, plan: planId, tasks: file } = options;
   if (jwks === undefined) throw usageError("--outbox needs --jwks: the keys that may have signed its plans");
   const verifier = new AuditVerifier(await loadKeySet(jwks, io));
+  const tasks = file === undefined ? undefined : await readTasks(file, io);
   for (const plan of readOutboxPlans(resolve(io.cwd, outbox), planId)) {
     // Whose plan it is comes from its token, which is then verified for that agent.
     if (agent !== undefined && plan.agentId !== agent) continue;
-    await verifier.add(plan);
+    const task = tasks?.get(plan.planId);
+    await verifier.add(task ? { ...plan, task } : plan);
     progress.update(`verified ${verifier.plans} plans`);
   }
   if (planId !== undefined && verifier.plans === 0) {

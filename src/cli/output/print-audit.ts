@@ -16,10 +16,12 @@ export function printAudit(report: AuditReport, paint: Paint): string {
   lines.push(
     `${count(report.plans, "plan")}, ${count(report.entries, "entry", "entries")} in ${printable(report.source)}`,
   );
-  const { decisions, recomputed, notRecomputable, notClosed, removed } = report;
+  const { decisions, recomputed, onTrust, notRecomputable, notClosed, removed } = report;
   lines.push(
     `${count(decisions, "decision")}: ${recomputed} recomputed, ${notRecomputable} cannot be (arguments redacted or malformed)`,
   );
+  if (onTrust > 0)
+    lines.push(`${onTrust} of those recomputed rest on trust: on what tools returned, or on a task that is not known`);
   if (removed > 0) lines.push(`${count(removed, "plan")} uploaded and removed from here: verify the server's store`);
   if (notClosed > 0) lines.push(`${count(notClosed, "plan")} not closed: still open, or cut off`);
   lines.push(report.ok ? paint("green", "Everything agrees.") : paint("red", `${count(problems.length, "problem")}.`));
