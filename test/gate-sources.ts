@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   type Decision,
   type Json,
+  MAX_STEP_RESULTS,
   type OutcomeStatus,
   type PlanStep,
   parsePlan,
@@ -122,6 +123,17 @@ export function describeGateSources(
       }
       expect(summarize(await pay("DE01"))).toBe("block:not_in_plan");
       await read(["DE01"]);
+      expect(summarize(await pay("DE01"))).toBe("allow");
+      await gate.close();
+    });
+
+    test("no value from a result that is too large, and every value of one that is not", async () => {
+      const { gate, read, pay } = await begin({ from: "read" });
+      // As JSON, with its quotes: three bytes for each of most characters.
+      const largest = `${"\u20ac ".repeat((MAX_STEP_RESULTS - 8) / 2)} DE01`;
+      await read(`${largest}  DE02`);
+      expect(summarize(await pay("DE02"))).toBe("block:not_in_plan");
+      await read(largest);
       expect(summarize(await pay("DE01"))).toBe("allow");
       await gate.close();
     });
