@@ -15,7 +15,12 @@ export const SCOPES: readonly Scope[] = [
   {
     folder: "src/core",
     without: ["src/core/index.ts", "src/core/api/**"],
-    suites: ["src/core/**/*.test.ts", "src/gates/local*.test.ts", "test/local-gate.conformance.test.ts"],
+    suites: [
+      ...["check", "check-hostile", "compile-policy", "decided-call", "verify-audit"].map(
+        (name) => `src/core/${name}.test.ts`,
+      ),
+      "test/local-gate.conformance.test.ts",
+    ],
     first: [
       ...[
         "check",
@@ -85,14 +90,13 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "src/core/approvers.ts": ["src/core/parse-policy.test.ts", "src/core/policy.test.ts", "src/core/check.test.ts"],
   "src/core/audit-receipt.ts": ["src/core/audit.test.ts", "src/core/audit-batch.test.ts"],
   "src/core/call.ts": ["src/core/check.test.ts"],
-  "src/core/check.ts": ["src/core/verdict.test.ts"],
-  "src/core/compile-condition.ts": ["src/core/condition.test.ts"],
+  "src/core/check.ts": ["src/core/verdict.test.ts", "src/core/check-sources.test.ts"],
+  "src/core/compile-condition.ts": ["src/core/condition.test.ts", "src/core/check.test.ts"],
   "src/core/compile-plan.ts": ["src/core/plan.test.ts", "src/core/check.test.ts"],
   "src/core/fields.ts": ["src/core/problem.test.ts", "src/core/claims.test.ts"],
   "src/core/hidden-characters.ts": ["src/core/problem.test.ts", "src/core/json.test.ts"],
-  "src/core/json-pointer.ts": ["src/core/plan.test.ts", "src/core/check.test.ts"],
   "src/core/matching.ts": ["src/core/condition.test.ts", "src/core/check.test.ts"],
-  "src/core/pinned.ts": ["src/core/plan.test.ts", "src/core/check.test.ts"],
+  "src/core/pinned.ts": ["src/core/check-sources.test.ts"],
   "src/core/plan.ts": ["src/core/plan-token.test.ts"],
   "src/core/text-matcher.ts": ["src/core/condition.test.ts", "src/core/compile-policy.test.ts"],
   "src/session/admitted-call.ts": ["src/session/admit.test.ts", "src/session/suspend.test.ts"],
