@@ -48,6 +48,11 @@ describe("an approval token", () => {
     expect(opened).toEqual({ valid: false, detail: "it was signed for another agent" });
   });
 
+  test("opens for nobody without saying for whom, and throws nothing", async () => {
+    const token = await signApprovalToken(approvalClaims(), KEY);
+    expect(await openApprovalToken(token, [KEY.publicKey], undefined as never)).toMatchObject({ valid: false });
+  });
+
   test("has room for the longest claims", async () => {
     const longest = "\u0001".repeat(200);
     const claims = approvalClaims({ iss: longest, aud: longest, jti: longest, holdId: longest, planId: longest });
@@ -78,6 +83,18 @@ describe("an approval token", () => {
 });
 
 describe("as evidence", () => {
+  test("has no fingerprint, not even as undefined, where the claims have none", async () => {
+    const { holdId, planId, rule, digest, approvedBy, exp } = approvalClaims();
+    expect(toApproval(await openSigned(approvalClaims()))).toStrictEqual({
+      holdId,
+      planId,
+      rule,
+      digest,
+      approvedBy,
+      exp,
+    });
+  });
+
   const policy = aPolicy(aRule({ id: "hold-it", decision: "hold", approvers: { self: true } }));
   const judge = async (claims: ApprovalClaims, call: Call, now = NOW) =>
     (await decide({ policy }, { call, now, evidence: { approval: toApproval(await openSigned(claims)) } })).verdict;

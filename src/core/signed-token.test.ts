@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { AGENT, aJwt, KEY, NOW, PLAN_ID } from "../../test/builders.ts";
 import { encode, forge, seal } from "../../test/forge.ts";
 import { APPROVAL_TOKEN_TYPE, openApprovalToken, signApprovalToken } from "./approval-token.ts";
@@ -6,6 +7,7 @@ import { chainEntry, startChain } from "./audit.ts";
 import { AUDIT_BATCH_TYPE, describeBatch, openBatch, signBatch } from "./audit-batch.ts";
 import { openReceipt, RECEIPT_TYPE, signReceipt } from "./audit-receipt.ts";
 import { openPlanToken, PLAN_TOKEN_TYPE } from "./plan-token.ts";
+import { claimsBytes, openClaims, signClaims, type TokenKind } from "./signed-token.ts";
 import { generateSigningKey, type PublicKey, type SigningKey } from "./signing-key.ts";
 
 const DIGEST = `sha256:${"a".repeat(64)}`;
@@ -55,6 +57,12 @@ const kinds: readonly Kind[] = [approval, receipt, batch];
 async function isValid({ open }: Kind, token: string, keys: readonly PublicKey[] = [KEY.publicKey]): Promise<boolean> {
   return (await open(token, keys)).valid;
 }
+
+test("the types are what other programs look for", () => {
+  expect([PLAN_TOKEN_TYPE, ...kinds.map(({ type }) => type)]).toEqual(
+    ["plan", "approval", "receipt", "audit-batch"].map((name) => `intentlock-${name}+jwt`),
+  );
+});
 
 describe.each(kinds)("$type", (kind) => {
   const header = { alg: "EdDSA", typ: kind.type, kid: KEY.kid };
@@ -119,6 +127,7 @@ describe.each(kinds)("$type", (kind) => {
     ["the type in capitals", { typ: kind.type.toUpperCase() }],
     ["alg none", { alg: "none" }],
     ["alg HS256", { alg: "HS256" }],
+    ["the other name of its algorithm", { alg: "Ed25519" }],
     ["no kid", { kid: undefined }],
     ["a kid from the prototype", { kid: "__proto__" }],
     ["b64: false", { b64: false, crit: ["b64"] }],
@@ -162,6 +171,7 @@ describe.each(kinds)("$type", (kind) => {
     ["an own __proto__", (claims) => JSON.stringify(claims).replace("{", '{"__proto__":{},')],
     ["a list around them", (claims) => [claims]],
     ["text that is not JSON", () => "{"],
+    ["a byte order mark before them", (claims) => `\ufeff${JSON.stringify(claims)}`],
   ])("does not open with %s, rightly signed", async (_name, change) => {
     expect(await isValid(kind, forge(header, change(kind.claims)))).toBe(false);
   });
@@ -180,4 +190,51 @@ test.each([approval, receipt])("$type opens for its audience only", async ({ cla
       detail: "it was signed for another agent",
     });
   }
+});
+
+describe("a kind of token", () => {
+  const note: TokenKind<{ readonly text: string }> = {
+    type: "note+jwt",
+    name: "a note",
+    claims: z.strictObject({ text: z.string() }),
+    maxCharacters: 5000,
+  };
+  const ofBytes = (bytes: number) => ({ text: "x".repeat(bytes - '{"text":""}'.length) });
+
+  test("says whose fault it is that it does not verify", async () => {
+    const token = await signClaims(note, { text: "" }, KEY);
+    const eve = await generateSigningKey();
+    const refused = async (keys: readonly PublicKey[]) => await openClaims(note, token, keys);
+    expect(await refused([eve.publicKey])).toEqual({ valid: false, detail: "no pinned key has its key id" });
+    const impostor = { ...eve.publicKey, kid: KEY.kid };
+    expect(await refused([impostor])).toEqual({ valid: false, detail: "its signature does not verify" });
+  });
+
+  test("has room for its header beside the largest claims: 4 KB, and 3 bytes in 4 characters", async () => {
+    expect([4096, 4100, 5000, 36_864].map(claimsBytes)).toEqual([0, 3, 678, 24_576]);
+    const token = await signClaims(note, ofBytes(678), KEY);
+    expect(await openClaims(note, token, [KEY.publicKey])).toMatchObject({ valid: true });
+    await expect(signClaims(note, ofBytes(679), KEY)).rejects.toMatchObject({ code: "ERR_INVALID_CLAIMS" });
+  });
+
+  test("is read up to its length, and no further", async () => {
+    // A long type: what is left beside 4 KB is all that claims may have.
+    const long = { ...note, type: "n".repeat(3500) };
+    const token = await signClaims(long, { text: "" }, KEY);
+    for (const [maxCharacters, valid] of [
+      [token.length, true],
+      [token.length - 1, false],
+    ] as const) {
+      expect(await openClaims({ ...long, maxCharacters }, token, [KEY.publicKey])).toMatchObject({ valid });
+    }
+  });
+
+  test("is not signed with halves of two keys, and nothing of them is quoted", async () => {
+    const eve = await generateSigningKey();
+    const halves = { ...KEY, privateKey: { ...KEY.privateKey, d: eve.privateKey.d } };
+    const error: unknown = await signClaims(note, { text: "" }, halves).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "ERR_INVALID_KEY" });
+    expect(error).not.toHaveProperty("cause");
+    expect(String(error)).not.toContain(eve.privateKey.d);
+  });
 });
