@@ -49,14 +49,14 @@ export function keepReport(file: string, { files }: Report, what: "new" | "more"
 }
 
 /**
- * What survived, but for what every suite would have to be run for, as Stryker wants to be told where to mutate: columns from 0 on.
+ * What survived, as Stryker wants to be told where to mutate: columns from 0 on. `of tests` is without what runs when its
+ * module is loaded: every test of a suite would have to be run for it.
  */
-export function listSurvivors({ file, mutants }: ReturnType<typeof readReport>): string[] {
-  const places = mutants
-    .filter((mutant) => isLeft(mutant) && !mutant.static)
-    .map(({ location: { start, end } }) => {
-      return `${file}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`;
-    });
+export function listSurvivors({ file, mutants }: ReturnType<typeof readReport>, which: "all" | "of tests"): string[] {
+  const left = mutants.filter((mutant) => isLeft(mutant) && (which === "all" || !mutant.static));
+  const places = left.map(({ location: { start, end } }) => {
+    return `${file}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`;
+  });
   return [...new Set(places)];
 }
 
