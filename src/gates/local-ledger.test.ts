@@ -118,6 +118,14 @@ describe("a window", () => {
     });
   });
 
+  test("keeps what still counts of somebody, whoever calls after some of it has left", () => {
+    const ledger = new LocalLedger(BUDGET);
+    ledger.debit(aSession(), ALICE, { now: NOW, payoutMicros: 1 });
+    ledger.debit(aSession(), ALICE, { now: NOW + 50, payoutMicros: 2 });
+    ledger.debit(aSession(), "bob@acme.dev", { now: NOW + 70, payoutMicros: 4 });
+    expect(ledger.read(aSession(), ALICE, NOW + 70).principal).toEqual({ calls: 1, payoutMicros: 2 });
+  });
+
   test("does not begin again when the clock goes back", () => {
     const ledger = new LocalLedger(BUDGET);
     ledger.debit(aSession(), ALICE, { now: NOW, payoutMicros: 1 });
@@ -143,5 +151,16 @@ describe("memory", () => {
     ledger.read(session, ALICE, NOW);
     expect(ledger.size).toBe(0);
     expect(session).toEqual({ calls: 10, payoutMicros: 10 });
+    ledger.debit(session, ALICE, { now: NOW, payoutMicros: 5 })();
+    expect([ledger.size, session]).toEqual([0, { calls: 10, payoutMicros: 10 }]);
+  });
+
+  test("that was freed of a person stays so when their call is put back", () => {
+    const ledger = new LocalLedger(BUDGET);
+    const session = aSession();
+    const credit = ledger.debit(session, ALICE, { now: NOW, payoutMicros: 7 });
+    ledger.debit(aSession(), "bob@acme.dev", { now: NOW + 100, payoutMicros: 1 });
+    credit();
+    expect([ledger.size, session]).toEqual([1, NOTHING]);
   });
 });
