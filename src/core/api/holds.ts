@@ -4,7 +4,9 @@ import { type Approvers, approversSchema } from "../approvers.ts";
 import { countSchema, digestSchema, idSchema, secondsSchema } from "../fields.ts";
 import { type Plan, planSchema } from "../plan.ts";
 import { closedObject } from "../schema.ts";
+import type { SourceMatch } from "../sources/find-source.ts";
 import type { Decision } from "../verdict.ts";
+import { sourcesSchema, unpinnedSchema } from "./decisions.ts";
 import type { Endpoint, StreamEndpoint } from "./endpoint.ts";
 import { type Task, taskSchema } from "./plans.ts";
 import {
@@ -109,6 +111,10 @@ export interface SimilarCall {
 
 /** A hold with the last earlier call of the same agent and tool that was let through, of those that the person may see. */
 export interface InboxItemAnswer extends InboxItem {
+  /** The arguments for which its rule holds the call: nothing in the plan has fixed them. */
+  readonly unpinned?: readonly string[];
+  /** Where the values of the call were found: in the user's words, or in the results of earlier calls, by their step's id. */
+  readonly sources?: readonly SourceMatch[];
   readonly similar?: SimilarCall;
 }
 
@@ -206,6 +212,8 @@ const similarCall: z.ZodType<SimilarCall> = z.object({
 
 export const inboxItemAnswerSchema: z.ZodType<InboxItemAnswer> = z.object({
   ...inboxItem,
+  unpinned: unpinnedSchema.exactOptional(),
+  sources: sourcesSchema.exactOptional(),
   similar: similarCall.exactOptional(),
 });
 

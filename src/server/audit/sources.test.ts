@@ -106,6 +106,17 @@ describe("a client that says where its values came from", () => {
     expect(await payer.upload()).toEqual(GOOD);
   });
 
+  test("is believed where the items of one list came from several results and from the task", async () => {
+    const payer = await Payer.start();
+    payer.run(0);
+    payer.run(0, { result: "Bob" });
+    payer.run(1, { result: "Carol" });
+    payer.pay({ to: [IBAN, "Bob", "rent.txt", "Carol"] });
+    const { event } = payer.client.entries.at(-1)!;
+    expect(event).toMatchObject({ verdict: "allow", sources: [{ seq: 1 }, { seq: 3 }, { from: "task" }, { seq: 5 }] });
+    expect(await payer.upload()).toEqual(GOOD);
+  });
+
   const FROM_READ = { arg: "/to", from: "read" };
   const ALLOW = { verdict: "allow", step: 2, rule: "allow-in-plan" } as const;
 

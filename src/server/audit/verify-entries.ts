@@ -180,15 +180,18 @@ function verifyDecision(event: DecisionRecord, { plan, token, taken, task, reser
   return { verdictCheck: "differs", problem: "decided again, it comes out otherwise" };
 }
 
-/** Whether a decision is the one on record, with every source that the record names: people read them, too. */
+/**
+ * Whether a decision is the one on record, and finds what the record names: people read that, too. Which of a list's items
+ * came from which result is not on record, so of an argument it is only seen whether the task and whether results are in it.
+ */
 function comesOut(event: DecisionRecord, again: Decision | undefined): boolean {
   if (!again || !agreesWithRecord(event, again)) return false;
   const found = new Set(again.sources?.map(print));
   return (event.sources ?? []).every((source) => found.has(print(source)));
 }
 
-function print({ arg, from, seq, path }: SourceMatch): string {
-  return JSON.stringify([arg, from, seq, path]);
+function print({ arg, from }: SourceMatch): string {
+  return `${from === TASK ? "task" : "result"} ${arg}`;
 }
 
 async function isIssued(store: ServerContext["store"], planId: string, token: string): Promise<boolean> {

@@ -101,7 +101,10 @@ async function decideAgain(
   const opened = await openPlanToken(token, await keys.publicKeys(), { audience: plan.agentId });
   const { callId, tool, fingerprint } = record;
   const call = { callId, tool, args, ...(fingerprint !== undefined && { fingerprint }) };
-  const decision = check({ token: opened, call, used: plan.used, now });
+  // Where its values came from was found when it was decided first; the results may be elsewhere, or gone.
+  const task = await refresher.sources.taskOf(plan);
+  const evidence = { recorded: record, ...(task && { task }) };
+  const decision = check({ token: opened, call, used: plan.used, now, evidence });
   if (decision.verdict === "hold") return decision;
   const reason = decision.verdict === "block" ? `: ${decision.reason}` : "";
   throw new ProblemError("not_held", { detail: `decided again, it is ${decision.verdict}${reason}` });

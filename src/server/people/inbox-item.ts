@@ -31,7 +31,22 @@ export async function getInboxItem(
   const hold = await store.holds.get(holdId);
   if (!item || !hold) throw new ProblemError("not_found");
   const similar = await findSimilar(context, { person, sight, hold, head });
-  return { ...item, ...describeStatus(hold, clock()), ...(similar && { similar }) };
+  const grounds = await findGrounds(store, hold);
+  return { ...item, ...describeStatus(hold, clock()), ...grounds, ...(similar && { similar }) };
+}
+
+/** What of the decision's record says where the call's values came from, and which of them nothing has fixed. */
+async function findGrounds(
+  { auditEntries }: Pick<Store, "auditEntries">,
+  { planId, decisionSeq, rule, digest }: Hold,
+): Promise<Pick<InboxItemAnswer, "unpinned" | "sources">> {
+  if (decisionSeq === null) return {};
+  const [stored] = await auditEntries.ofPlan(planId, { fromSeq: decisionSeq, limit: 1 });
+  const event = stored?.entry.event;
+  if (stored?.entry.seq !== decisionSeq || event?.type !== "decision" || event.digest !== digest) return {};
+  const { sources, unpinned } = event;
+  // Under a newer policy another rule may hold it.
+  return { ...(sources && { sources }), ...(unpinned && event.rule === rule && { unpinned }) };
 }
 
 interface Compared {

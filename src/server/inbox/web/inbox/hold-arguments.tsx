@@ -1,4 +1,4 @@
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { SimilarCall } from "../../../../core/api/holds.ts";
 import type { Json } from "../../../../core/json.ts";
@@ -10,10 +10,12 @@ import { Text } from "../parts/text.tsx";
 export interface HoldArgumentsProps {
   readonly args: Json;
   readonly similar: SimilarCall | undefined;
+  /** Where the values came from. */
+  readonly children?: ComponentChildren;
 }
 
 /** Exactly what the tool will be given, and what of it differs from the last call like it that was let through. */
-export function HoldArguments({ args, similar }: HoldArgumentsProps): JSX.Element {
+export function HoldArguments({ args, similar, children }: HoldArgumentsProps): JSX.Element {
   const [isCompared, setCompared] = useState(true);
   return (
     <section class="hold-section">
@@ -30,13 +32,14 @@ export function HoldArguments({ args, similar }: HoldArgumentsProps): JSX.Elemen
           </label>
         )}
       </div>
+      {children}
       <JsonView value={args} against={isCompared ? (similar?.args as Json | undefined) : undefined} />
       <Comparison args={args} similar={similar} />
     </section>
   );
 }
 
-function Comparison({ args, similar }: HoldArgumentsProps): JSX.Element {
+function Comparison({ args, similar }: Pick<HoldArgumentsProps, "args" | "similar">): JSX.Element {
   const differences = useMemo(() => (similar ? countDifferences(args, similar.args as Json) : 0), [args, similar]);
   if (!similar) return <p class="quiet">There is no earlier call of this tool to compare it with.</p>;
   return (

@@ -6,6 +6,8 @@ import { HoldArguments } from "./hold-arguments.tsx";
 import { HoldPlan } from "./hold-plan.tsx";
 import { HoldRecord } from "./hold-record.tsx";
 import { hasContext, TaskContext, TaskWords } from "./hold-task.tsx";
+import { listOrigins } from "./list-origins.ts";
+import { ValueOrigins } from "./value-origins.tsx";
 
 export interface HoldDetailProps {
   readonly item: InboxItemAnswer;
@@ -25,7 +27,11 @@ export function HoldDetail({ item }: HoldDetailProps): JSX.Element {
         <TaskWords task={task} />
       </header>
       <Why rule={rule} reason={ruleReason} kind={kind} />
-      {kind === "call" && <HoldArguments args={args as Json} similar={similar} />}
+      {kind === "call" && (
+        <HoldArguments args={args as Json} similar={similar}>
+          <ValueOrigins origins={listOrigins(item, args as Json)} plan={plan} href={`/plans/${item.planId}`} />
+        </HoldArguments>
+      )}
       {hasContext(task) && (
         <Section title="What came with the task">
           <TaskContext task={task} />

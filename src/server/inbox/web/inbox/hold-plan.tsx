@@ -51,13 +51,19 @@ interface StepProps {
   readonly used: number | undefined;
 }
 
-function Step({ step: { tool, args = {}, maxCalls }, number, isCurrent, used }: StepProps): JSX.Element {
+function Step({ step, number, isCurrent, used }: StepProps): JSX.Element {
+  const { tool, id, maxCalls } = step;
   return (
     <li class="plan-step" {...(isCurrent && { "aria-current": "step" as const })}>
       <span class="plan-step-number">{number}</span>
       <div class="plan-step-body">
         <p class="plan-step-tool">
           <Text class="tool" value={tool} />
+          {id !== undefined && (
+            <span class="quiet">
+              named <Text class="code" value={id} />
+            </span>
+          )}
           <span class="quiet">{describeCalls(maxCalls, used)}</span>
           {isCurrent && (
             <span class="plan-step-current">
@@ -66,7 +72,7 @@ function Step({ step: { tool, args = {}, maxCalls }, number, isCurrent, used }: 
             </span>
           )}
         </p>
-        <StepConditions args={args} />
+        <StepConditions step={step} />
       </div>
     </li>
   );

@@ -1,12 +1,16 @@
 import type { JSX } from "preact";
+import { useContext } from "preact/hooks";
 import type { StoryEntry } from "../../../../core/api/history.ts";
 import type { DecisionRecord } from "../../../../core/audit.ts";
 import type { Json } from "../../../../core/json.ts";
 import { Fact } from "../inbox/hold-record.tsx";
+import { listOrigins } from "../inbox/list-origins.ts";
+import { ValueOrigins } from "../inbox/value-origins.tsx";
 import { CopyButton } from "../parts/copy-button.tsx";
 import { JsonView } from "../parts/json-view.tsx";
 import { Moment } from "../parts/moment.tsx";
 import { Text } from "../parts/text.tsx";
+import { StoryPlan } from "./story-plan.ts";
 
 export interface DecisionFactsProps {
   readonly entry: StoryEntry;
@@ -15,7 +19,8 @@ export interface DecisionFactsProps {
 
 /** What a decision rested on, beside the arguments. */
 export function DecisionFacts({ entry: { seq, at, receivedAt, event }, isOneOfSome }: DecisionFactsProps): JSX.Element {
-  const { callId, digest, fingerprint, jti, evidence } = event as DecisionRecord;
+  const record = event as DecisionRecord;
+  const { callId, digest, fingerprint, jti, evidence, args } = record;
   return (
     <div class="decision-facts">
       {isOneOfSome && <h4>Entry {seq}</h4>}
@@ -42,6 +47,7 @@ export function DecisionFacts({ entry: { seq, at, receivedAt, event }, isOneOfSo
           <Moment at={receivedAt} show="exact" />
         </Fact>
       </dl>
+      <ValueOrigins origins={listOrigins(record, args as Json | undefined)} plan={useContext(StoryPlan)} />
       {evidence !== undefined && <JsonView label={`Evidence of entry ${seq}`} value={evidence as unknown as Json} />}
     </div>
   );

@@ -11,6 +11,7 @@ import { countCalls } from "./count-calls.ts";
 import { PlanHeader } from "./plan-header.tsx";
 import "./plans.css";
 import { RevokeButton } from "./revoke-button.tsx";
+import { StoryPlan } from "./story-plan.ts";
 import { Timeline } from "./timeline.tsx";
 import { type Story, useStory } from "./use-story.ts";
 import { useWanted } from "./use-wanted.ts";
@@ -70,7 +71,9 @@ function Told({ story, plan }: ToldProps): JSX.Element {
         </div>
         <section class="hold-section story-main">
           <h2>What happened</h2>
-          <Timeline story={story} wanted={wanted} />
+          <StoryPlan.Provider value={plan.plan}>
+            <Timeline story={story} wanted={wanted} />
+          </StoryPlan.Provider>
         </section>
       </div>
     </>

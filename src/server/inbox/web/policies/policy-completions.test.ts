@@ -17,6 +17,7 @@ test.each<[string, readonly string[]]>([
   ["default: |", ["block"]],
   ["    match: { tool: |", ["read_file", "send_money"]],
   ["    match: { tool: [read_file, se|", ["read_file", "send_money"]],
+  ["    match: { args: { to: { optional: |", ["true"]],
   ["    approvers: { roles: [|", ["admin", "approver", "member"]],
   ["  -|", ["- allow", "- block", "- hold"]],
 ])("at %s: %j", (text, labels) => {
@@ -28,6 +29,11 @@ test.each([
   ["  - i|", "id"],
   ["    match: { inP|", "inPlan"],
   ["    match: { tool: pay, us|", "user"],
+  ["    match: { tool: pay, unp|", "unpinned"],
+  ["    match: { at|", "at"],
+  ["tru|", "trust"],
+  ["  - { tool: get_contact, pa|", "path"],
+  ["    args: { to: { ea|", "each"],
 ])("at %s one may write %s", (text, label) => {
   expect(offered(text)).toContain(label);
 });

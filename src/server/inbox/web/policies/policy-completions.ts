@@ -19,12 +19,16 @@ const FIELDS: Words = [
   ["version", "always 1"],
   ["default", "always block"],
   ["rules", "the first that matches decides"],
+  ["trust", "places in results where a value counts as fixed"],
 ];
 
 /** What may stand in `{ }`, or deeper. */
 const INNER: Words = [
   ["tool", "a glob, or a list of globs"],
   ["args", "a condition for each argument"],
+  ["at", "a condition for each place, like /to/*/email"],
+  ["unpinned", "one of these arguments is left open by the plan"],
+  ["path", "of trust: a place, like /items/*/email"],
   ["user", "email, role or group"],
   ["inPlan", "true: every planned call"],
   ["email", "a glob"],
@@ -41,6 +45,11 @@ const INNER: Words = [
   ["regex", "RE2, the whole text"],
   ["lte", "at most"],
   ["gte", "at least"],
+  ["each", "a list, for each item of which this holds"],
+  ["maxItems", "a list of at most so many items"],
+  ["anyOf", "one of these conditions holds"],
+  ["optional", "true: missing, or the rest holds"],
+  ["absent", "true: missing"],
 ];
 
 const VALUES: Readonly<Record<string, readonly string[]>> = {
@@ -51,6 +60,8 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   roles: ["admin", "approver", "member"],
   inPlan: ["true", "false"],
   self: ["true"],
+  optional: ["true"],
+  absent: ["true"],
 };
 
 const RULES: readonly Completion[] = [

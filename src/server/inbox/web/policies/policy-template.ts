@@ -12,6 +12,13 @@ rules:
   #   approvers: { roles: [approver] }
   #   timeoutSeconds: 300
 
+  # Ask a person where neither the plan nor the user's words say who gets it:
+  # - id: hold-open-recipients
+  #   match: { tool: send_email, unpinned: [to] }
+  #   decision: hold
+  #   reason: Nobody has said who gets this mail
+  #   approvers: { roles: [approver] }
+
   # Block what no plan may do. notGlob also matches calls that leave the argument out:
   # - id: mail-to-acme-only
   #   match: { tool: send_email, args: { to: { notGlob: "*@acme.dev" } } }
