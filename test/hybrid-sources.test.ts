@@ -35,7 +35,9 @@ async function aRunThatWaits() {
       ),
     }),
   );
-  const { planId, seq = -1 } = await gate.check(plan, aGateCall({ tool: "read_file" }));
+  const reading = await gate.check(plan, aGateCall({ tool: "read_file" }));
+  expect(summarize(reading)).toBe("allow");
+  const { planId, seq = -1 } = reading;
   await gate.record({ type: "outcome", planId, decisionSeq: seq, status: "ok", result: "DE01" });
   const hold = await gate.check(plan, aGateCall({ tool: "post_comment" }));
   if (hold.verdict !== "hold") throw new Error(summarize(hold));
