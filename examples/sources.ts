@@ -43,7 +43,7 @@ await session.run({ callId: "1", tool: "read_mail", args: {} }, async () => mail
 for (const recipient of ["Dora", "Eve-123", "Mallory"]) {
   const call = { callId: recipient, tool: "send_money", args: { recipient, amount: 50 } };
   const result = await session.run(call, async () => paid.push(recipient));
-  console.log(recipient, JSON.stringify(result));
+  console.log(`${recipient}: ${result.isError ? result.content : "paid"}`);
 }
 await session.close();
 
