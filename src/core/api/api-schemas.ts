@@ -113,11 +113,13 @@ function toComponent(schema: unknown): JsonObject {
   return freezeJson(JSON.parse(JSON.stringify(component))) as JsonObject;
 }
 
-/** The arguments of a step are names that somebody chose, which no schema of zod can express without losing one. */
+/** The arguments of a step, and the places in them, are names that somebody chose, which no schema of zod can express without losing one. */
 function describePlan(plan: unknown): JsonObject {
   const copy = structuredClone(plan) as PlanInJsonSchema;
   const { properties } = copy.properties.steps.items;
-  properties["args"] = { type: "object", additionalProperties: { $ref: referTo("PlanCondition") } };
+  const conditions = { type: "object", additionalProperties: { $ref: referTo("PlanCondition") } };
+  properties["args"] = conditions;
+  properties["at"] = { ...conditions, propertyNames: { pattern: "^/" } };
   return freezeJson(copy) as JsonObject;
 }
 

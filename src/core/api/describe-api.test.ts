@@ -124,6 +124,22 @@ describe("the OpenAPI document", () => {
     expect(reader.safeParse(plan({ to: { equals: "bob" } })).success).toBe(false);
     expect(reader.safeParse(plan({ to: "bob" })).success).toBe(false);
     expect(schemas["PlanCondition"]).toMatchObject({ minProperties: 1 });
+    const condition = { $ref: "#/components/schemas/PlanCondition" };
+    expect(schemas["PlanCondition"]).toMatchObject({
+      properties: { each: condition, anyOf: { items: condition } },
+    });
+    expect(schemas["Plan"]).toMatchObject({
+      properties: {
+        steps: {
+          items: {
+            properties: {
+              args: { additionalProperties: condition },
+              at: { additionalProperties: condition, propertyNames: { pattern: "^/" } },
+            },
+          },
+        },
+      },
+    });
   });
 
   test("shows the private half of no key", () => {
