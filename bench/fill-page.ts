@@ -1,7 +1,7 @@
 import { type Results, toMarkdown } from "./results.ts";
 
 /** The pages with figures in them, from the root of the repository. */
-export const PAGES = ["README.md", "docs/benchmarks.md", "docs/agentdojo.md"] as const;
+export const PAGES = ["README.md", "docs/benchmarks.md", "docs/agentdojo.md", "docs/mutation-testing.md"] as const;
 
 /**
  * Writes the figures into a page, between `<!-- bench NAME: WHAT -->` and `<!-- /bench -->`. NAME is a file of results,

@@ -87,6 +87,7 @@ export function filesOf({ folder, without = [], first = [] }: Scope): string[] {
 
 /** Tests of files that have none of their own, or not all: those of what is built on them. */
 const TESTS: Readonly<Record<string, readonly string[]>> = {
+  "src/core/approval-token.ts": ["src/core/signed-token.test.ts"],
   "src/core/approvers.ts": ["src/core/parse-policy.test.ts", "src/core/policy.test.ts", "src/core/check.test.ts"],
   "src/core/audit-receipt.ts": ["src/core/audit.test.ts", "src/core/audit-batch.test.ts"],
   "src/core/call.ts": ["src/core/check.test.ts"],

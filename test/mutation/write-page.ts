@@ -21,35 +21,31 @@ const judged = folders.flatMap(({ reports }) =>
 
 const summary: Table = {
   title: "folder",
-  columns: ["files", ...COLUMNS],
+  columns: ["files run", ...COLUMNS],
   rows: folders.map(({ folder, reports, missing }) => {
     const files = `${reports.length} of ${reports.length + missing.length}`;
     return [folder, files, ...countUp(reports.flatMap(({ mutants }) => mutants))];
   }),
 };
-const perFolder = folders
-  .filter(({ reports }) => reports.length > 0)
-  .map(
-    ({ folder, reports }): Table => ({
-      title: `files of ${folder}`,
-      columns: [...COLUMNS, ...kinds.map((kind) => `of those left: ${kind}`), "not judged"],
-      rows: reports.map(({ file, mutants }) => {
-        const here = judged.filter((survivor) => survivor.file === file);
-        const counts = [...kinds, undefined].map((kind) => here.filter(({ judgement }) => judgement?.kind === kind));
-        return [file.slice(folder.length + 1), ...countUp(mutants), ...counts.map(({ length }) => `${length}`)];
-      }),
+const perFile: Table = {
+  title: "file",
+  columns: [...COLUMNS, ...kinds.map((kind) => `left: ${kind}`), "left: not judged"],
+  rows: folders.flatMap(({ reports }) =>
+    reports.map(({ file, mutants }): Table["rows"][number] => {
+      const here = judged.filter((survivor) => survivor.file === file);
+      const counts = [...kinds, undefined].map((kind) => here.filter(({ judgement }) => judgement?.kind === kind));
+      return [file, ...countUp(mutants), ...counts.map(({ length }) => `${length}`)];
     }),
-  );
-const byKind = kinds.map(
-  (kind): Table => ({
-    title: `${kind}: ${KINDS[kind]}`,
-    columns: ["mutants", "why"],
-    rows: JUDGED.filter((judgement) => judgement.kind === kind).flatMap((judgement) => row(judgement)),
-  }),
-);
+  ),
+};
+const byKind: Table = {
+  title: "what is left",
+  columns: ["mutants", "kind", "why"],
+  rows: JUDGED.flatMap((judgement) => row(judgement)),
+};
 const missing = folders.flatMap((folder) => folder.missing);
 reportResults("mutation", {
-  tables: [summary, ...perFolder, ...byKind],
+  tables: [summary, perFile, byKind],
   figures: {
     "not run": missing.length === 0 ? "none" : missing.map((file) => `\`${file}\``).join(", "),
     left: `${judged.length}`,
@@ -59,9 +55,9 @@ reportResults("mutation", {
 
 function row(judgement: Judgement): [string, ...string[]][] {
   const count = judged.filter((survivor) => survivor.judgement === judgement).length;
-  const { file, line, why } = judgement;
+  const { file, line, kind, why } = judgement;
   const place = line === undefined ? file : `${file}: \`${line.replaceAll("|", "\\|")}\``;
-  return count === 0 ? [] : [[place, `${count}`, why]];
+  return count === 0 ? [] : [[place, `${count}`, kind, why]];
 }
 
 /** As Stryker counts: what could not run, such as a file that does not load, is in no score. */
