@@ -14,6 +14,7 @@ test.each<[string, Path, string]>([
   ["a dot in a name", ["args", "a.b"], 'args["a.b"]'],
   ["quotes and line feeds", ['a"]\n.b'], '["a\\"]\\n.b"]'],
   ["a lone surrogate", ["\ud800"], '["\\ud800"]'],
+  ["a name that is just not long", ["x".repeat(100)], "x".repeat(100)],
   ["a long name", ["x".repeat(101)], `["${"x".repeat(100)}"]`],
   ["twenty parts", Array<string>(20).fill("a"), `a${".a".repeat(19)}`],
   ["more than twenty parts", Array<string>(21).fill("a"), `a${".a".repeat(19)}…`],

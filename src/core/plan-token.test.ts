@@ -281,6 +281,27 @@ describe("a token that somebody else signed, or signed for something else, does 
   });
 });
 
+describe("what check() takes for a token", () => {
+  test("is what was opened, and cannot be changed", async () => {
+    const opened = await open(await aJwt());
+    expect(ValidToken.compiled(opened)).toHaveProperty("claims", opened.valid && opened.claims);
+    expect(Object.isFrozen(opened)).toBe(true);
+  });
+
+  test.each([
+    undefined,
+    null,
+    "a token",
+    5,
+    {},
+    { valid: true, claims: claims() },
+    Object.create(ValidToken.prototype),
+    () => claims(),
+  ])("is not %s", (value) => {
+    expect(ValidToken.compiled(value)).toBeUndefined();
+  });
+});
+
 describe("what is remembered", () => {
   test("a token is verified once, and is the same object then", async () => {
     const jwt = await aJwt({ jti: "remember-me" });
@@ -334,6 +355,9 @@ describe("what is remembered", () => {
     expect(first.valid).toBe(true);
     for (const jwt of jwts) await open(jwt);
     expect(await open(jwts[0] as string)).not.toBe(first);
+    // What is forgotten no longer counts: a small one is remembered as before.
+    const small = await aJwt({ jti: "after-large-ones" });
+    expect(await open(small)).toBe(await open(small));
   });
 });
 
