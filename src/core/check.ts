@@ -1,7 +1,7 @@
 import { tryToolCall } from "./budget.ts";
 import { type Call, digestCall, type Evidence, isShortText } from "./call.ts";
 import { type CompiledStep, findMismatch } from "./compile-plan.ts";
-import type { CompiledRule, PlannedCall } from "./compile-policy.ts";
+import type { CompiledRule } from "./compile-policy.ts";
 import type { CompiledToken, CompiledTool } from "./compile-token.ts";
 import { copyJson, isJsonObject, type JsonObject, JsonProblem, MAX_ARGS_BYTES } from "./json.ts";
 import { everyAt, parsePointer } from "./json-pointer.ts";
@@ -96,16 +96,15 @@ function decideParsed(token: CompiledToken, call: ParsedCall, facts: Facts): Dec
   }
   const matching = newMatching(findGrounds(token, facts.evidence));
   if (matching.grounds?.recorded?.tookTooMuch) throw new MatchBudgetExceeded();
-  const step = chooseStep(entry.steps, call, { used: facts.used, matching });
-  if ("reason" in step) return blockDecision(call, step);
-  const planned = { args: call.args, pins: step.pins, matching };
-  const rule = findRule(entry.rules, planned);
-  const grounds = describeGrounds(rule, planned);
+  const step = chooseStep(entry.steps, call, facts.used, matching);
+  if (typeof step !== "number") return blockDecision(call, step);
+  const rule = findRule(entry.rules, call.args, matching);
+  const grounds = describeGrounds(rule, call.args, matching);
   if (!rule) {
     const detail = "no rule of the policy allows it";
-    return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail, step: step.index, grounds });
+    return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail, step, grounds });
   }
-  return applyRule(token, call, { rule, step: step.index, facts, grounds });
+  return applyRule(token, call, { rule, step, facts, grounds });
 }
 
 /** What values may have been copied from, if the plan asks for that at all. */
@@ -117,11 +116,14 @@ function findGrounds({ trusted, claims }: CompiledToken, evidence: Evidence | un
   return { task: TaskText.indexOf(task, claims.task), lacksTask, results, recorded: fromRecord, trusted };
 }
 
-function describeGrounds(rule: CompiledRule | undefined, call: PlannedCall): DecisionGrounds | undefined {
-  const grounds = describeSources(call.matching);
-  const targets = rule?.unpinned ?? [];
-  if (targets.length === 0) return grounds;
-  const unpinned = targets.filter((target) => isUnpinned(target, call)).map(({ name }) => name);
+function describeGrounds(
+  rule: CompiledRule | undefined,
+  args: JsonObject,
+  matching: Matching,
+): DecisionGrounds | undefined {
+  const grounds = describeSources(matching);
+  if (!rule || rule.unpinned.length === 0) return grounds;
+  const unpinned = rule.unpinned.filter((target) => isUnpinned(target, args, matching)).map(({ name }) => name);
   return unpinned.length > 0 ? { ...grounds, unpinned } : grounds;
 }
 
@@ -133,8 +135,8 @@ function describeSources({ found }: Matching): DecisionGrounds | undefined {
   return { sources: [...sources.values()] };
 }
 
-function findRule(rules: readonly CompiledRule[], call: PlannedCall): CompiledRule | undefined {
-  for (const rule of rules) if (rule.matches(call)) return rule;
+function findRule(rules: readonly CompiledRule[], args: JsonObject, matching: Matching): CompiledRule | undefined {
+  for (const rule of rules) if (rule.matches(args, matching)) return rule;
   return undefined;
 }
 
@@ -142,8 +144,9 @@ function findRule(rules: readonly CompiledRule[], call: PlannedCall): CompiledRu
 function chooseStep(
   steps: readonly CompiledStep[],
   call: ParsedCall,
-  { used, matching }: { readonly used: readonly number[]; readonly matching: Matching },
-): CompiledStep | Block {
+  used: readonly number[],
+  matching: Matching,
+): number | Block {
   if (!Array.isArray(used)) throw new TypeError("used is not a list");
   let usedUp: Pick<Block, "step" | "grounds"> | undefined;
   let failing: string | undefined;
@@ -156,7 +159,7 @@ function chooseStep(
     }
     const taken = used[step.index];
     if (!Number.isSafeInteger(taken) || (taken as number) < 0) throw new TypeError("used does not count every step");
-    if ((taken as number) < step.maxCalls) return step;
+    if ((taken as number) < step.maxCalls) return step.index;
     usedUp ??= { step: step.index, grounds: describeSources(matching) };
   }
   if (usedUp !== undefined) {

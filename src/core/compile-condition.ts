@@ -2,7 +2,7 @@ import type { PlanCondition, PolicyCondition } from "./condition.ts";
 import { compileGlob } from "./glob.ts";
 import type { JsonObject } from "./json.ts";
 import { type Json, jsonEqual } from "./json.ts";
-import { appendPointer, everyAt, parsePointer } from "./json-pointer.ts";
+import { appendPointer, everyAt, type Pointer, parsePointer } from "./json-pointer.ts";
 import { type Matching, spend } from "./matching.ts";
 import { compileRegex } from "./regex.ts";
 import { compileFrom } from "./sources/compile-from.ts";
@@ -19,7 +19,7 @@ interface CompiledArg {
   readonly name: string;
   readonly holds: CompiledCondition;
   /** For conditions under `at`. */
-  readonly pointer: readonly string[] | undefined;
+  readonly pointer: Pointer | undefined;
 }
 
 /** What has conditions: a step of a plan, or a match of a policy. */
@@ -46,15 +46,23 @@ export function findFailing(conditions: CompiledArgs, args: JsonObject, matching
     const passes =
       pointer === undefined
         ? holds(Object.hasOwn(args, name) ? args[name] : undefined, matching)
-        : everyAt(
-            args,
-            pointer,
-            (found) => holds(found, matching),
-            (items) => spend(matching, 50 + 50 * items),
-          );
+        : holdsAt(args, pointer, { holds, matching });
     if (!passes) return condition;
   }
   return undefined;
+}
+
+function holdsAt(
+  args: JsonObject,
+  pointer: Pointer,
+  { holds, matching }: { readonly holds: CompiledCondition; readonly matching: Matching },
+): boolean {
+  return everyAt(
+    args,
+    pointer,
+    (found) => holds(found, matching),
+    (items) => spend(matching, 50 + 50 * items),
+  );
 }
 
 /**

@@ -4,7 +4,7 @@ import { compileGlob } from "./glob.ts";
 import type { JsonObject } from "./json.ts";
 import type { Matching } from "./matching.ts";
 import { normalizeEmail } from "./names.ts";
-import { compileTarget, isUnpinned, type StepPins, type Target } from "./pinned.ts";
+import { compileTarget, isUnpinned, type Target } from "./pinned.ts";
 import { compileEmailGlob, type Match, type Policy, type PolicyRule } from "./policy.ts";
 import type { TextMatcher } from "./text-matcher.ts";
 import { indexByTool } from "./tool-index.ts";
@@ -22,16 +22,10 @@ export interface CompiledPolicy {
 /** A rule for one tool and one person. */
 export interface CompiledRule {
   readonly rule: PolicyRule;
-  readonly matches: (call: PlannedCall) => boolean;
+  /** Of a call that a step of the plan allows. */
+  readonly matches: (args: JsonObject, matching: Matching) => boolean;
   /** The arguments that the rule asks about, if it matches because nothing has fixed them. */
   readonly unpinned: readonly Target[];
-}
-
-/** A call that a step of the plan allows. */
-export interface PlannedCall {
-  readonly args: JsonObject;
-  readonly pins: StepPins;
-  readonly matching: Matching;
 }
 
 /** Compiles a policy once; the same object gives the same result. */
@@ -91,7 +85,14 @@ function makePolicy(policy: Policy): CompiledPolicy {
         const excepted = except?.matchesTool(tool, new Map()) && except.matchesUser(user) ? except : undefined;
         // An exception that says no more takes every call of this tool and person from the rule.
         if (excepted && isMet(excepted)) continue;
-        found.push(excepted ? { ...always, matches: (call) => meets(match, call) && !meets(excepted, call) } : always);
+        found.push(
+          excepted
+            ? {
+                ...always,
+                matches: (args, matching) => meets(match, args, matching) && !meets(excepted, args, matching),
+              }
+            : always,
+        );
         // Nothing after a rule that matches every call can decide.
         if (isMet(match) && !excepted) break;
       }
@@ -107,7 +108,9 @@ function compileParts({ rules }: Policy): PolicyPart[] {
     if (rule.match.inPlan === false) return [];
     const match = compileMatch(rule.match, globs);
     const except = rule.except && rule.except.inPlan !== false ? compileMatch(rule.except, globs) : undefined;
-    const matches: CompiledRule["matches"] = isMet(match) ? () => true : (call) => meets(match, call);
+    const matches: CompiledRule["matches"] = isMet(match)
+      ? () => true
+      : (args, matching) => meets(match, args, matching);
     return [{ match, except, always: { rule, matches, unpinned: match.unpinned } }];
   });
 }
@@ -129,10 +132,10 @@ function isMet({ args, unpinned }: CompiledMatch): boolean {
   return args.length === 0 && unpinned.length === 0;
 }
 
-function meets({ args, unpinned }: CompiledMatch, call: PlannedCall): boolean {
+function meets({ args: conditions, unpinned }: CompiledMatch, args: JsonObject, matching: Matching): boolean {
   return (
-    findFailing(args, call.args, call.matching) === undefined &&
-    (unpinned.length === 0 || unpinned.some((target) => isUnpinned(target, call)))
+    findFailing(conditions, args, matching) === undefined &&
+    (unpinned.length === 0 || unpinned.some((target) => isUnpinned(target, args, matching)))
   );
 }
 

@@ -13,7 +13,7 @@ function isOpen(target: string, step: Partial<PlanStep>, args: JsonObject): bool
   if (!compiled) throw new Error("no step");
   const matching = newMatching();
   expect(findMismatch(compiled, args, matching)).toBeUndefined();
-  return isUnpinned(compileTarget(target), { args, pins: compiled.pins, matching });
+  return isUnpinned(compileTarget(target), args, matching);
 }
 
 describe("carried", () => {

@@ -1,8 +1,7 @@
-import type { PlannedCall } from "./compile-policy.ts";
 import type { PlanCondition } from "./condition.ts";
-import type { Json } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 import { appendPointer, everyAt, type Pointer, parsePointer } from "./json-pointer.ts";
-import { spend } from "./matching.ts";
+import { type Matching, spend } from "./matching.ts";
 import type { PlanStep } from "./plan.ts";
 
 /**
@@ -57,17 +56,17 @@ export function compileTarget(name: string): Target {
  * Whether a call carries the target, and nothing in the step that allows the call has fixed it. What stands in the way to
  * the target may be taken for it by the tool, and counts as carried.
  */
-export function isUnpinned({ pointer, fixedBy }: Target, call: PlannedCall): boolean {
-  const isMissing = everyAt(call.args, pointer, isEmpty, (items) => spend(call.matching, 50 + 50 * items));
-  return !isMissing && !fixedBy.some((path) => isFixed(path, call));
+export function isUnpinned({ pointer, fixedBy }: Target, args: JsonObject, matching: Matching): boolean {
+  const isMissing = everyAt(args, pointer, isEmpty, (items) => spend(matching, 50 + 50 * items));
+  return !isMissing && !fixedBy.some((path) => isFixed(path, matching));
 }
 
 function isEmpty(value: Json | undefined): boolean {
   return value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 }
 
-function isFixed(path: string, { pins, matching }: PlannedCall): boolean {
-  const pin = pins.get(path);
+function isFixed(path: string, matching: Matching): boolean {
+  const pin = matching.pins.get(path);
   if (pin === undefined) return false;
   if (pin === "always") return true;
   spend(matching, matching.found.length);

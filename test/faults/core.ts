@@ -5,10 +5,10 @@ export const CORE: readonly Fault[] = [
     id: "policy-before-plan",
     breaks: "Two checks have changed places: the policy is asked before the plan's steps and their limits",
     file: "src/core/check.ts",
-    text: 'if ("reason" in step) return',
-    becomes: `if ("reason" in step && !findRule(entry.rules, { args: call.args, pins: entry.steps[0]!.pins, matching }))
+    text: 'if (typeof step !== "number") return',
+    becomes: `if (typeof step !== "number" && !findRule(entry.rules, call.args, matching))
     return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail: "no rule of the policy allows it" });
-  if ("reason" in step) return`,
+  if (typeof step !== "number") return`,
     tests: ["src/core/check.test.ts"],
   },
   {

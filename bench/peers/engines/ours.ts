@@ -4,8 +4,6 @@ import { newMatching } from "../../../src/core/matching.ts";
 import { parsePolicy } from "../../../src/core/parse-policy.ts";
 import type { Engine, PeerCall } from "../engine.ts";
 
-const NO_PINS = new Map();
-
 /** The policy part of `check()` alone. An opened token remembers the rules for its person by the tools of the plan; this does not. */
 export const ours: Engine = {
   name: "Intentlock, the policy alone",
@@ -14,8 +12,8 @@ export const ours: Engine = {
     return {
       request: (call) => call,
       decide({ tool, args, user }: PeerCall) {
-        const call = { args, pins: NO_PINS, matching: newMatching() };
-        for (const { rule, matches } of policy.rulesFor(tool, user)) if (matches(call)) return rule.id;
+        const matching = newMatching();
+        for (const { rule, matches } of policy.rulesFor(tool, user)) if (matches(args, matching)) return rule.id;
         return undefined;
       },
     };
