@@ -283,7 +283,7 @@ describe("a token that somebody else signed, or signed for something else, does 
 
 describe("what check() takes for a token", () => {
   test("is what was opened, and cannot be changed", async () => {
-    const opened = await open(await aJwt());
+    const opened = await open(await aJwt({ jti: "opened-here" }));
     expect(ValidToken.compiled(opened)).toHaveProperty("claims", opened.valid && opened.claims);
     expect(Object.isFrozen(opened)).toBe(true);
   });

@@ -2,6 +2,7 @@ import type { Judgement } from "./judgements.ts";
 
 const BUDGET = "src/core/budget.ts";
 const LEDGER = "src/gates/local-ledger.ts";
+const PLAN_TOKEN = "src/core/plan-token.ts";
 const SIGNED = "src/core/signed-token.ts";
 
 /** By file, in the order of the code. A line that is changed loses its judgement, and is to be judged again. */
@@ -35,6 +36,30 @@ export const JUDGED: readonly Judgement[] = [
     line: "isCount(spent?.calls) && isCount(spent?.payoutMicros)",
     kind: "equivalent",
     why: "the second is read only of an account that has a first",
+  },
+  {
+    file: "src/core/canonical-json.ts",
+    line: "if (!(error instanceof JsonProblem)) throw error;",
+    kind: "equivalent",
+    why: "nothing else is thrown: what reading a value throws is a problem of it",
+  },
+  {
+    file: "src/core/compile-plan.ts",
+    line: "parsePointer(path)?.[0]",
+    kind: "equivalent",
+    why: "the plan was checked: its pointers can be parsed",
+  },
+  {
+    file: PLAN_TOKEN,
+    line: "rememberedCharacters += entry.token.length",
+    kind: "speed",
+    why: "a token that is opened again with other keys would count twice, and push out others sooner",
+  },
+  {
+    file: PLAN_TOKEN,
+    line: "remembered.size <= MAX_REMEMBERED",
+    kind: "speed",
+    why: "one token or one character less is remembered",
   },
   {
     file: SIGNED,
