@@ -94,8 +94,7 @@ function decideParsed(token: CompiledToken, call: ParsedCall, facts: Facts): Dec
     const detail = `${call.tool} has another description or schema now`;
     return blockDecision(call, { reason: "tool_changed", stage: "plan", detail });
   }
-  const matching = newMatching(findGrounds(token, facts.evidence));
-  if (matching.grounds?.recorded?.tookTooMuch) throw new MatchBudgetExceeded();
+  const matching = newMatching(token.trusted && findGrounds(token.trusted, token.claims, facts.evidence));
   const step = chooseStep(entry.steps, call, facts.used, matching);
   if (typeof step !== "number") return blockDecision(call, step);
   const rule = findRule(entry.rules, call.args, matching);
@@ -107,13 +106,16 @@ function decideParsed(token: CompiledToken, call: ParsedCall, facts: Facts): Dec
   return applyRule(token, call, { rule, step, facts, grounds });
 }
 
-/** What values may have been copied from, if the plan asks for that at all. */
-function findGrounds({ trusted, claims }: CompiledToken, evidence: Evidence | undefined): SourceGrounds | undefined {
-  if (!trusted) return undefined;
-  const { task, results, recorded } = evidence ?? {};
+/** What values may have been copied from, for a plan that asks for that. */
+function findGrounds(
+  trusted: SourceGrounds["trusted"],
+  { task: digest }: CompiledToken["claims"],
+  { task, results, recorded }: Evidence = {},
+): SourceGrounds {
   const lacksTask = task === undefined;
   const fromRecord = recorded && new RecordedSources(recorded, { trusted, lacksTask });
-  return { task: TaskText.indexOf(task, claims.task), lacksTask, results, recorded: fromRecord, trusted };
+  if (fromRecord?.tookTooMuch) throw new MatchBudgetExceeded();
+  return { task: TaskText.indexOf(task, digest), lacksTask, results, recorded: fromRecord, trusted, found: [] };
 }
 
 function describeGrounds(
@@ -128,8 +130,9 @@ function describeGrounds(
 }
 
 /** Each place and source once, as a list of a thousand addresses may come from one result. */
-function describeSources({ found }: Matching): DecisionGrounds | undefined {
-  if (found.length === 0) return undefined;
+function describeSources({ grounds }: Matching): DecisionGrounds | undefined {
+  if (!grounds || grounds.found.length === 0) return undefined;
+  const { found } = grounds;
   const sources = new Map(found.map(({ match }) => [JSON.stringify(match), match]));
   if (sources.size > MAX_SOURCE_MATCHES) throw new MatchBudgetExceeded();
   return { sources: [...sources.values()] };

@@ -114,12 +114,13 @@ function holdsForEach(test: CompiledCondition): CompiledCondition {
 
 function holdsForOne(alternatives: readonly CompiledCondition[]): CompiledCondition {
   return (value, matching) => {
-    const { length } = matching.found;
+    const found = matching.grounds?.found;
+    const length = found?.length ?? 0;
     return alternatives.some((test) => {
       spend(matching, 50);
       if (test(value, matching)) return true;
       // What a part of it has found is no reason.
-      matching.found.length = length;
+      if (found) found.length = length;
       return false;
     });
   };

@@ -40,10 +40,8 @@ function listArgs({ args = {}, at = {} }: PlanStep): ReadonlySet<string> {
 
 /** What of a call a step does not allow: the pointer of an argument, or of a place in one; undefined if it matches. */
 export function findMismatch(step: CompiledStep, args: JsonObject, matching: Matching): string | undefined {
-  matching.step = step.index;
-  matching.pins = step.pins;
-  // Setting a length is slow, and nearly always there is nothing.
-  if (matching.found.length > 0) matching.found.length = 0;
+  matching.step = step;
+  if (matching.grounds) matching.grounds.found.length = 0;
   const failing = findFailing(step.args, args, matching);
   if (failing) return failing.pointer ? failing.name : appendPointer("", failing.name);
   if (!step.listed) return undefined;

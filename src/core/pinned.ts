@@ -66,9 +66,10 @@ function isEmpty(value: Json | undefined): boolean {
 }
 
 function isFixed(path: string, matching: Matching): boolean {
-  const pin = matching.pins.get(path);
+  const pin = matching.step?.pins.get(path);
   if (pin === undefined) return false;
   if (pin === "always") return true;
-  spend(matching, matching.found.length);
-  return matching.found.every(({ match, pins }) => match.arg !== path || pins);
+  const { found = [] } = matching.grounds ?? {};
+  spend(matching, found.length);
+  return found.every(({ match, pins }) => match.arg !== path || pins);
 }

@@ -33,7 +33,7 @@ function comesFrom(value: Json, from: From): boolean {
 function isFound(value: Json, { matching, sources, arg }: From): boolean {
   const { grounds, step } = matching;
   if (!grounds) return false;
-  const found = findSource({ value, arg, step, sources, spend: (work) => spend(matching, work) }, grounds);
-  if (found) matching.found.push(found);
+  const found = findSource({ value, arg, step: step?.index, sources, spend: (work) => spend(matching, work) }, grounds);
+  if (found) grounds.found.push(found);
   return found !== undefined;
 }

@@ -37,6 +37,8 @@ export interface SourceGrounds {
   readonly recorded: RecordedSources | undefined;
   /** The places in the results of each step that the policy trusts, by the step's id. */
   readonly trusted: ReadonlyMap<string, readonly Place[]>;
+  /** Where the values were found that the step's conditions want from somewhere, as far as it has been matched. */
+  readonly found: FoundSource[];
 }
 
 /** One value on the way to where it came from. */
@@ -44,7 +46,7 @@ export interface SourceQuery {
   readonly value: Json;
   readonly arg: string;
   /** The index of the step whose condition it is. */
-  readonly step: number;
+  readonly step: number | undefined;
   readonly sources: CompiledSources;
   readonly spend: (work: number) => void;
 }
