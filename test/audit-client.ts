@@ -18,7 +18,9 @@ import {
   signBatch,
   startChain,
 } from "../src/core/index.ts";
+import type { StoredPlan, VerdictCheck } from "../src/server/store/index.ts";
 import {
+  type Answer,
   aServer,
   type ServerSetup,
   type ServerUnderTest,
@@ -105,18 +107,18 @@ export class AuditClient {
     return this.write(Object.fromEntries(changed) as unknown as DecisionRecord);
   }
 
-  async upload(entries: readonly AuditEntry[] = this.entries, over: Record<string, unknown> = {}) {
+  async upload(entries: readonly AuditEntry[] = this.entries, over: Record<string, unknown> = {}): Promise<Answer> {
     const signature = await signBatch(describeBatch(entries), this.key);
     const body = { planId: this.plan.planId, entries, signature, ...over };
     return await this.server.ask("POST", "/v1/audit", { body });
   }
 
-  async checks() {
+  async checks(): Promise<readonly (VerdictCheck | null)[]> {
     const stored = await this.server.store.auditEntries.ofPlan(this.plan.planId);
     return stored.map(({ verdictCheck }) => verdictCheck);
   }
 
-  async stored() {
+  async stored(): Promise<StoredPlan> {
     const plan = await this.server.store.plans.get(this.plan.planId);
     if (!plan) throw new Error("there is no such plan");
     return plan;

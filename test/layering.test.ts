@@ -33,7 +33,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   // The browser's side: what it runs is sent to everybody who opens the page.
   "server/inbox/web": {
     types: ["core"],
-    files: ["core/hidden-characters.ts", "core/json.ts", "core/verdict.ts"],
+    files: ["core/hidden-characters.ts", "core/json-pointer.ts", "core/json.ts", "core/verdict.ts"],
     libraries: [...["preact", "@preact/signals", "preact-iso", "uplot"], ...["codemirror", "@codemirror", "@lezer"]],
   },
   cli: {

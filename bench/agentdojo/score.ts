@@ -170,7 +170,11 @@ async function scoreRecording({ model, attacked, runs }: Recording, context: Con
 }
 
 /** Whether what needs these groups of calls fails: every call of one of them was withheld. */
-export function isBroken(needs: Needs, decisions: readonly Replayed[], withheld = isBlocked): boolean {
+export function isBroken(
+  needs: Needs,
+  decisions: readonly Replayed[],
+  withheld: (decision: Replayed) => boolean = isBlocked,
+): boolean {
   return (needs ?? []).some((group) =>
     group.every((index) => {
       const decision = decisions[index];

@@ -8,7 +8,7 @@ import {
 } from "../core/index.ts";
 import type { AuditSink } from "./audit-sink.ts";
 import { AuditTrail } from "./audit-trail.ts";
-import type { GateCall, GateListener, Outcome, SignedPlan } from "./gate.ts";
+import type { GateCall, GateListener, Outcome, SignedPlan, Task } from "./gate.ts";
 import { type DecideOptions, decideLocally, refuseCall } from "./local-decision.ts";
 import type { LocalLedger } from "./local-ledger.ts";
 import { nodeSha256 } from "./node-sha256.ts";

@@ -113,7 +113,7 @@ const CALL = { type: "tool_call", id: EVE, name: "read_file", args: { path: EVE 
 /** A tool that goes its own way, as one of another copy of LangChain does. */
 class OwnWay extends DynamicStructuredTool {
   override async invoke(...parts: Parameters<DynamicStructuredTool["invoke"]>): Promise<never> {
-    return await super.invoke(...parts);
+    return (await super.invoke(...parts)) as never;
   }
 }
 

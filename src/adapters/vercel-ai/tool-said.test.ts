@@ -43,7 +43,7 @@ describe.each(WAYS)("%s: a call with an address in its id and its arguments", (w
     const inputSchema = z.object({ path: z.string() });
     const tools = { read_file: tool({ inputSchema, execute, toModelOutput } as never) } as ToolSet;
     const { settings } = await withIntentlock(tools, { gate, user: ALICE, task: "Read", model, plan: PLAN });
-    await runWith(way, settings);
+    await runWith(way, { ...settings });
     expect(Object.keys(readResults(model))).toEqual([EVE]);
     const said = gate.outcomes.map((outcome) => ("result" in outcome ? outcome.result : "nothing"));
     expect(said).toEqual([expected]);
