@@ -5,14 +5,24 @@ import type { CompiledRule } from "./compile-policy.ts";
 import type { CompiledToken, CompiledTool } from "./compile-token.ts";
 import { copyJson, isJsonObject, type JsonObject, JsonProblem, MAX_ARGS_BYTES } from "./json.ts";
 import { everyAt, parsePointer } from "./json-pointer.ts";
-import { MatchBudgetExceeded, type Matching, newMatching } from "./matching.ts";
+import { MatchBudgetExceeded, type Matching } from "./matching.ts";
 import { isToolName } from "./names.ts";
 import { isUnpinned } from "./pinned.ts";
 import { type OpenedToken, ValidToken } from "./plan-token.ts";
+import type { PolicyRule } from "./policy.ts";
 import { MAX_SOURCE_MATCHES, type SourceGrounds } from "./sources/find-source.ts";
 import { RecordedSources } from "./sources/recorded-sources.ts";
 import { TaskText } from "./sources/task-text.ts";
-import { type Block, blockDecision, type CallName, type Decision, type DecisionGrounds, nameCall } from "./verdict.ts";
+import { MAX_MATCH_WORK } from "./text-matcher.ts";
+import {
+  type Block,
+  blockDecision,
+  type CallName,
+  type Decision,
+  type DecisionGrounds,
+  type HoldDecision,
+  nameCall,
+} from "./verdict.ts";
 
 /** How long after its expiry a token still counts, in seconds: clocks differ. */
 export const LEEWAY_SECONDS = 30;
@@ -67,25 +77,35 @@ function decide(input: CheckInput): Decision {
   }
   const args = copyJson(unread, MAX_ARGS_BYTES);
   if (!isJsonObject(args)) throw new JsonProblem([], "not an object");
-  return decideParsed(token, { callId, tool, args, fingerprint, planId, entry }, { used, now, evidence });
+  return decideParsed(token, {
+    callId,
+    tool,
+    args,
+    fingerprint,
+    planId,
+    entry,
+    used,
+    now,
+    evidence,
+    left: MAX_MATCH_WORK,
+    step: undefined,
+    grounds: undefined,
+  });
 }
 
-interface ParsedCall extends CallName {
+/** A call with all that its decision needs: one object, since making one is a good part of what deciding costs. */
+interface ParsedCall extends CallName, Matching {
   readonly args: JsonObject;
   readonly fingerprint: string | undefined;
   /** What the token says of the tool. */
   readonly entry: CompiledTool | undefined;
-}
-
-/** What a decision rests on beside the token and the call. */
-interface Facts {
   readonly used: readonly number[];
   readonly now: number;
   readonly evidence: Evidence | undefined;
 }
 
-function decideParsed(token: CompiledToken, call: ParsedCall, facts: Facts): Decision {
-  const { entry } = call;
+function decideParsed(token: CompiledToken, call: ParsedCall): Decision {
+  const { entry, args } = call;
   if (!entry) {
     const detail = `no step of the plan uses ${call.tool}`;
     return blockDecision(call, { reason: "not_in_plan", stage: "plan", detail });
@@ -94,16 +114,16 @@ function decideParsed(token: CompiledToken, call: ParsedCall, facts: Facts): Dec
     const detail = `${call.tool} has another description or schema now`;
     return blockDecision(call, { reason: "tool_changed", stage: "plan", detail });
   }
-  const matching = newMatching(token.trusted && findGrounds(token.trusted, token.claims, facts.evidence));
-  const step = chooseStep(entry.steps, call, facts.used, matching);
+  if (token.trusted) call.grounds = findGrounds(token.trusted, token.claims, call.evidence);
+  const step = chooseStep(entry.steps, call);
   if (typeof step !== "number") return blockDecision(call, step);
-  const rule = findRule(entry.rules, call.args, matching);
-  const grounds = describeGrounds(rule, call.args, matching);
+  const rule = findRule(entry.rules, args, call);
+  const grounds = describeGrounds(rule, args, call);
   if (!rule) {
     const detail = "no rule of the policy allows it";
     return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail, step, grounds });
   }
-  return applyRule(token, call, { rule, step, facts, grounds });
+  return applyRule(token, call, { rule: rule.rule, step, grounds });
 }
 
 /** What values may have been copied from, for a plan that asks for that. */
@@ -144,17 +164,13 @@ function findRule(rules: readonly CompiledRule[], args: JsonObject, matching: Ma
 }
 
 /** The first step that matches and has calls left, or why there is none. */
-function chooseStep(
-  steps: readonly CompiledStep[],
-  call: ParsedCall,
-  used: readonly number[],
-  matching: Matching,
-): number | Block {
+function chooseStep(steps: readonly CompiledStep[], call: ParsedCall): number | Block {
+  const { used } = call;
   if (!Array.isArray(used)) throw new TypeError("used is not a list");
   let usedUp: Pick<Block, "step" | "grounds"> | undefined;
   let failing: string | undefined;
   for (const step of steps) {
-    const place = findMismatch(step, call.args, matching);
+    const place = findMismatch(step, call.args, call);
     if (place !== undefined) {
       // What the call has says more than what another step wants.
       if (failing === undefined || (!isThere(failing, call.args) && isThere(place, call.args))) failing = place;
@@ -163,19 +179,22 @@ function chooseStep(
     const taken = used[step.index];
     if (!Number.isSafeInteger(taken) || (taken as number) < 0) throw new TypeError("used does not count every step");
     if ((taken as number) < step.maxCalls) return step.index;
-    usedUp ??= { step: step.index, grounds: describeSources(matching) };
+    usedUp ??= { step: step.index, grounds: describeSources(call) };
   }
-  if (usedUp !== undefined) {
-    return {
-      reason: "call_limit",
-      stage: "limits",
-      detail: `the calls of ${call.tool} that the plan allows are used up`,
-      ...usedUp,
-    };
+  return explainNoStep(call, usedUp, failing ?? "");
+}
+
+function explainNoStep(
+  { tool, args }: ParsedCall,
+  usedUp: Pick<Block, "step" | "grounds"> | undefined,
+  failing: string,
+): Block {
+  if (usedUp) {
+    const detail = `the calls of ${tool} that the plan allows are used up`;
+    return { reason: "call_limit", stage: "limits", detail, ...usedUp };
   }
-  const place = failing ?? "";
-  const how = isThere(place, call.args) ? "with this value of" : "without";
-  const detail = `the plan has ${call.tool}, but not ${how} ${JSON.stringify(printPlace(place).slice(0, 100))}`;
+  const how = isThere(failing, args) ? "with this value of" : "without";
+  const detail = `the plan has ${tool}, but not ${how} ${JSON.stringify(printPlace(failing).slice(0, 100))}`;
   return { reason: "not_in_plan", stage: "plan", detail };
 }
 
@@ -192,60 +211,62 @@ function printPlace(place: string): string {
 
 /** What decides about a call that is in the plan. */
 interface Chosen {
-  readonly rule: CompiledRule;
+  readonly rule: PolicyRule;
   readonly step: number;
-  readonly facts: Facts;
   readonly grounds: DecisionGrounds | undefined;
 }
 
-function applyRule(
-  { claims }: CompiledToken,
-  call: ParsedCall,
-  { rule: { rule }, step, facts, grounds }: Chosen,
-): Decision {
-  const { callId, tool, planId } = call;
-  let approvedBy: string | undefined;
+function applyRule(token: CompiledToken, call: ParsedCall, chosen: Chosen): Decision {
+  const { rule } = chosen;
   switch (rule.decision) {
-    case "block":
-      return blockDecision(call, {
-        reason: rule.id,
-        stage: "policy",
-        detail: rule.reason ?? `a rule forbids ${tool} here`,
-        step,
-        rule: rule.id,
-        grounds,
-      });
-    case "hold":
-      approvedBy = findApproval(rule.id, call, facts);
-      if (approvedBy === undefined) {
-        const { approvers = {}, timeoutSeconds = 300, reason } = rule;
-        const hold = { verdict: "hold", callId, tool, planId, step, rule: rule.id, approvers, timeoutSeconds } as const;
-        const explained = reason === undefined ? hold : { ...hold, ruleReason: reason };
-        return grounds ? { ...explained, ...grounds } : explained;
-      }
-      break;
+    case "block": {
+      const detail = rule.reason ?? `a rule forbids ${call.tool} here`;
+      const { step, grounds } = chosen;
+      return blockDecision(call, { reason: rule.id, stage: "policy", detail, step, rule: rule.id, grounds });
+    }
+    case "hold": {
+      const approvedBy = findApproval(rule.id, call);
+      return approvedBy === undefined ? holdCall(call, chosen) : allowCall(token, call, { ...chosen, approvedBy });
+    }
     case "allow":
-      break;
+      return allowCall(token, call, chosen);
     default:
       rule.decision satisfies never;
       throw new TypeError("unknown decision");
   }
+}
+
+function holdCall({ callId, tool, planId }: ParsedCall, { rule, step, grounds }: Chosen): HoldDecision {
+  const { approvers = {}, timeoutSeconds = 300, reason } = rule;
+  const hold = { verdict: "hold", callId, tool, planId, step, rule: rule.id, approvers, timeoutSeconds } as const;
+  const explained = reason === undefined ? hold : { ...hold, ruleReason: reason };
+  return grounds ? { ...explained, ...grounds } : explained;
+}
+
+/** Last, what the call takes from the budget. */
+function allowCall(
+  { claims: { budget, sub } }: CompiledToken,
+  call: ParsedCall,
+  { rule, step, grounds, approvedBy }: Chosen & { readonly approvedBy?: string },
+): Decision {
+  const { callId, tool, planId } = call;
   const allow = { verdict: "allow", callId, tool, planId, step, rule: rule.id, budgetRemaining: null } as const;
-  if (approvedBy === undefined && claims.budget === undefined && !grounds) return allow;
+  if (approvedBy === undefined && budget === undefined && !grounds) return allow;
   const approved = { ...allow, ...(approvedBy !== undefined && { approvedBy }), ...grounds };
-  if (claims.budget === undefined) return approved;
-  const answer = tryToolCall(facts.evidence?.ledger, claims.budget, call);
+  if (budget === undefined) return approved;
+  const answer = tryToolCall(call.evidence?.ledger, budget, call);
   if (answer.refused !== undefined) {
-    const block = { reason: "budget_exhausted", stage: "budget", detail: answer.refused, step } as const;
-    return blockDecision(call, { ...block, grounds });
+    const block = { reason: "budget_exhausted", stage: "budget", detail: answer.refused, step, grounds } as const;
+    return blockDecision(call, block);
   }
   const { remaining: budgetRemaining, payoutMicros } = answer;
   const taken = { ...approved, budgetRemaining, payoutMicros };
-  return claims.budget.principal ? { ...taken, principalId: claims.sub } : taken;
+  return budget.principal ? { ...taken, principalId: sub } : taken;
 }
 
 /** Who approved exactly this call, under exactly this rule of this plan, in time. */
-function findApproval(rule: string, call: ParsedCall, { evidence, now }: Facts): string | undefined {
+function findApproval(rule: string, call: ParsedCall): string | undefined {
+  const { evidence, now } = call;
   const approval = evidence?.approval;
   if (!approval || approval.rule !== rule || approval.planId !== call.planId || !(now < approval.exp)) return undefined;
   if (approval.fingerprint !== call.fingerprint || approval.digest !== digestCall(call)) return undefined;

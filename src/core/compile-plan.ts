@@ -44,9 +44,10 @@ export function findMismatch(step: CompiledStep, args: JsonObject, matching: Mat
   if (matching.grounds) matching.grounds.found.length = 0;
   const failing = findFailing(step.args, args, matching);
   if (failing) return failing.pointer ? failing.name : appendPointer("", failing.name);
-  if (!step.listed) return undefined;
-  for (const name of Object.keys(args)) {
-    if (args[name] !== null && !step.listed.has(name)) return appendPointer("", name);
-  }
-  return undefined;
+  return step.listed ? findUnlisted(step.listed, args) : undefined;
+}
+
+function findUnlisted(listed: ReadonlySet<string>, args: JsonObject): string | undefined {
+  const name = Object.keys(args).find((name) => args[name] !== null && !listed.has(name));
+  return name === undefined ? undefined : appendPointer("", name);
 }

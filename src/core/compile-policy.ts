@@ -108,9 +108,7 @@ function compileParts({ rules }: Policy): PolicyPart[] {
     if (rule.match.inPlan === false) return [];
     const match = compileMatch(rule.match, globs);
     const except = rule.except && rule.except.inPlan !== false ? compileMatch(rule.except, globs) : undefined;
-    const matches: CompiledRule["matches"] = isMet(match)
-      ? () => true
-      : (args, matching) => meets(match, args, matching);
+    const matches: CompiledRule["matches"] = isMet(match) ? () => true : matchesArgs(match);
     return [{ match, except, always: { rule, matches, unpinned: match.unpinned } }];
   });
 }
@@ -130,6 +128,13 @@ const PLAIN = /^[^*?[\]{}\\]*\*?$/;
 /** Whether a match that has the right tool and person asks for nothing else. */
 function isMet({ args, unpinned }: CompiledMatch): boolean {
   return args.length === 0 && unpinned.length === 0;
+}
+
+function matchesArgs(match: CompiledMatch): CompiledRule["matches"] {
+  const { args: conditions, unpinned } = match;
+  return unpinned.length > 0
+    ? (args, matching) => meets(match, args, matching)
+    : (args, matching) => findFailing(conditions, args, matching) === undefined;
 }
 
 function meets({ args: conditions, unpinned }: CompiledMatch, args: JsonObject, matching: Matching): boolean {

@@ -9,7 +9,7 @@ export interface Matching {
   /** The step whose conditions are looked at. */
   step: CompiledStep | undefined;
   /** What values may have been copied from, and where they were found; undefined if the plan asks for no source. */
-  readonly grounds: SourceGrounds | undefined;
+  grounds: SourceGrounds | undefined;
 }
 
 /** Thrown when a decision would take too much work; `check()` turns it into a block. */
