@@ -1,6 +1,6 @@
-import { describeCondition } from "../../core/describe-condition.ts";
 import type { Plan, PlanStep, Policy } from "../../core/index.ts";
 import { listOpenArguments, type SessionTool } from "../../session/session-tool.ts";
+import { describeCondition } from "./describe-condition.ts";
 import { explainRules } from "./explain-rules.ts";
 
 /** A step in words. */

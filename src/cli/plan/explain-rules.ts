@@ -1,10 +1,10 @@
 import type { PlanCondition } from "../../core/condition.ts";
-import { describeCondition } from "../../core/describe-condition.ts";
 import { compileGlob } from "../../core/glob.ts";
 import type { Match, Plan, PlanStep, Policy, PolicyRule } from "../../core/index.ts";
 import { appendPointer } from "../../core/json-pointer.ts";
 import { compilePins, compileTarget } from "../../core/pinned.ts";
 import { listSources, TASK } from "../../core/sources/source.ts";
+import { describeCondition } from "./describe-condition.ts";
 
 /** What a step is looked at with. */
 interface Surroundings {

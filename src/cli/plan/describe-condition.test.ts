@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planConditionSchema, policyConditionSchema } from "./condition.ts";
+import { planConditionSchema, policyConditionSchema } from "../../core/condition.ts";
 import { type AnyCondition, describeCondition } from "./describe-condition.ts";
 
 test.each<[AnyCondition, string]>([

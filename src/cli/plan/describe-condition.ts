@@ -1,6 +1,6 @@
-import type { PlanCondition, PolicyCondition } from "./condition.ts";
-import type { Json } from "./json.ts";
-import type { Source } from "./sources/source.ts";
+import type { PlanCondition, PolicyCondition } from "../../core/condition.ts";
+import type { Json } from "../../core/json.ts";
+import type { Source } from "../../core/sources/source.ts";
 
 /** A condition of a plan or of a policy. */
 export interface AnyCondition
