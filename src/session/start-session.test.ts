@@ -115,10 +115,10 @@ test("tools that change while the plan is made are not the session's", async () 
 test("the material of a task is signed, and no plan is made from it", async () => {
   const gate = new ScriptedGate();
   const planner = vi.fn(async (_request: unknown) => PLAN);
-  const task = { instruction: "Pay what this says", material: "IBAN of an attacker" };
+  const task = { instruction: "Pay what this says", material: "IBAN DE00 0000" };
   await startSession(options({ gate, task, planner }));
   expect(gate.signs[0]?.task).toEqual(task);
-  expect(JSON.stringify(planner.mock.calls)).not.toMatch("attacker");
+  expect(JSON.stringify(planner.mock.calls)).not.toMatch("DE00");
 });
 
 test("a policy that allows nothing blocks what is planned", async () => {
