@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { entries } from "./entries.ts";
@@ -10,6 +11,8 @@ const alias = Object.entries(entries).map(([name, file]) => ({
 export default defineConfig({
   resolve: { alias },
   test: {
+    // A file waits for its imports most of the time: on two cores, two at once take less than one after the other.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["test/peers/lowest/**", "test/mutation/**"],
     // Frameworks log every refusal at length: what a test prints is shown if it fails.

@@ -4,7 +4,7 @@
  *   npm run bench:check -- --before FOLDER     only decisions without sources, beside an older build in the folder
  */
 import { parseArgs } from "node:util";
-import { beforeRow, loadBefore } from "./check/before.ts";
+import { compareWithBefore, loadBefore } from "./check/before.ts";
 import { type Measurement, median } from "./check/measure.ts";
 import { type Measured, printTable, printTargets, ratioOf } from "./check/report.ts";
 import {
@@ -21,15 +21,13 @@ import { printNs } from "./peers/report.ts";
 import { reportResults } from "./results.ts";
 
 const ROUNDS = 5;
-/** A ratio that should be 1 takes more of them. */
-const BEFORE_ROUNDS = 25;
 
 type Rows = Readonly<Record<string, Readonly<Record<string, Measurement>>>>;
 
 /** Every measurement is taken once in each round, so that a busy minute of the machine falls on both sides of a ratio. */
-async function measureRows(rows: Rows, rounds = ROUNDS): Promise<Measured> {
+async function measureRows(rows: Rows): Promise<Measured> {
   const measured = new Map<string, Map<string, number[]>>();
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     for (const [name, row] of Object.entries(rows)) {
       const columns = measured.get(name) ?? new Map(Object.keys(row).map((column) => [column, [] as number[]]));
       measured.set(name, columns);
@@ -54,9 +52,11 @@ if (flags.before !== undefined) {
     "each call another tool": everyCallAnotherTool(),
     "ever new names": everNewNames(),
   };
-  const rows: Record<string, Awaited<ReturnType<typeof beforeRow>>> = {};
-  for (const [name, scenario] of Object.entries(scenarios)) rows[name] = await beforeRow(scenario, before);
-  printTable("check(), before and now", await measureRows(rows, BEFORE_ROUNDS), [
+  const compared = new Map<string, ReadonlyMap<string, number[]>>();
+  for (const [name, scenario] of Object.entries(scenarios)) {
+    compared.set(name, await compareWithBefore(scenario, before));
+  }
+  printTable("check(), before and now", compared, [
     ["fresh, now", "fresh, before"],
     ["frozen, now", "frozen, before"],
   ]);

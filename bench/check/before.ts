@@ -1,16 +1,8 @@
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { check, parseJson } from "intentlock/core";
-import { type Measurement, prepare } from "./measure.ts";
+import { do_not_optimize } from "mitata";
 import { AUDIENCE, argsText, KEY, NOW, newCall, openToken, type Scenario, tokenSigner } from "./scenario.ts";
-
-/** `check()` of an older build beside that of this one: both decide the same calls under the same token. */
-export type BeforeRow = {
-  readonly "fresh, before": Measurement;
-  readonly "fresh, now": Measurement;
-  readonly "frozen, before": Measurement;
-  readonly "frozen, now": Measurement;
-};
 
 type Core = typeof import("intentlock/core");
 
@@ -19,29 +11,38 @@ export async function loadBefore(folder: string): Promise<Core> {
   return (await import(pathToFileURL(join(resolve(folder), "dist/core.js")).href)) as Core;
 }
 
-export async function beforeRow(scenario: Scenario, before: Core): Promise<BeforeRow> {
+/**
+ * Nanoseconds of `check()` of an older build and of this one: the same calls under the same token, in batches that take
+ * turns, so that a busy moment of the machine falls on both.
+ */
+export async function compareWithBefore(scenario: Scenario, before: Core): Promise<ReadonlyMap<string, number[]>> {
   const text = await tokenSigner(scenario)();
-  const now = await openToken(text);
-  const older = await before.openPlanToken(text, [KEY.publicKey], { audience: AUDIENCE });
   const used = scenario.steps.map(() => 0);
+  const frozen = argsText(scenario.call(0));
+  const sides = [
+    { name: "before", core: before, token: await before.openPlanToken(text, [KEY.publicKey], { audience: AUDIENCE }) },
+    { name: "now", core: { check, parseJson }, token: await openToken(text) },
+  ].map((side) => ({ ...side, args: side.core.parseJson(frozen) }));
+  const times = new Map<string, number[]>();
   let n = 0;
-  const fresh = (token: typeof now) => () => ({ token, call: newCall(scenario, n++), used, now: NOW });
-  const frozen = (token: typeof now, parse: Core["parseJson"]) => {
-    const args = parse(argsText(scenario.call(0)));
-    return () => ({ token, call: { ...scenario.call(n), callId: `call_${n++}`, args }, used, now: NOW });
-  };
-  for (; n < 200; n++) {
-    const call = newCall(scenario, n);
-    const verdicts = [
-      check({ token: now, call, used, now: NOW }),
-      before.check({ token: older, call, used, now: NOW }),
-    ];
-    if (verdicts[0]?.verdict !== verdicts[1]?.verdict) throw new Error("the older build decides otherwise");
+  for (const kind of ["fresh", "frozen"]) {
+    for (let batch = -WARM_UP; batch < BATCHES; batch++) {
+      for (const { name, core, token, args } of batch % 2 === 0 ? sides : sides.toReversed()) {
+        const inputs = Array.from({ length: CALLS }, () => {
+          const fresh = newCall(scenario, n++);
+          return { token, call: kind === "fresh" ? fresh : { ...fresh, args }, used, now: NOW };
+        });
+        const started = process.hrtime.bigint();
+        for (const input of inputs) do_not_optimize(core.check(input));
+        const ns = Number(process.hrtime.bigint() - started) / CALLS;
+        const column = `${kind}, ${name}`;
+        if (batch >= 0) times.set(column, [...(times.get(column) ?? []), ns]);
+      }
+    }
   }
-  return {
-    "fresh, before": prepare({ make: fresh(older), run: before.check }),
-    "fresh, now": prepare({ make: fresh(now), run: check }),
-    "frozen, before": prepare({ make: frozen(older, before.parseJson), run: before.check }),
-    "frozen, now": prepare({ make: frozen(now, parseJson), run: check }),
-  };
+  return times;
 }
+
+const CALLS = 256;
+const BATCHES = 1000;
+const WARM_UP = 300;
