@@ -123,7 +123,7 @@ function decideParsed(token: CompiledToken, call: ParsedCall): Decision {
     const detail = "no rule of the policy allows it";
     return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail, step, grounds });
   }
-  return applyRule(token, call, { rule: rule.rule, step, grounds });
+  return applyRule(token, call, { rule: rule.rule, step, grounds, approvedBy: undefined });
 }
 
 /** What values may have been copied from, for a plan that asks for that. */
@@ -214,6 +214,8 @@ interface Chosen {
   readonly rule: PolicyRule;
   readonly step: number;
   readonly grounds: DecisionGrounds | undefined;
+  /** Who approved the call, if the rule holds it. */
+  readonly approvedBy: string | undefined;
 }
 
 function applyRule(token: CompiledToken, call: ParsedCall, chosen: Chosen): Decision {
@@ -247,7 +249,7 @@ function holdCall({ callId, tool, planId }: ParsedCall, { rule, step, grounds }:
 function allowCall(
   { claims: { budget, sub } }: CompiledToken,
   call: ParsedCall,
-  { rule, step, grounds, approvedBy }: Chosen & { readonly approvedBy?: string },
+  { rule, step, grounds, approvedBy }: Chosen,
 ): Decision {
   const { callId, tool, planId } = call;
   const allow = { verdict: "allow", callId, tool, planId, step, rule: rule.id, budgetRemaining: null } as const;
