@@ -3,7 +3,7 @@ import { type CompiledStep, compilePlan } from "./compile-plan.ts";
 import { type CompiledPolicy, type CompiledRule, compilePolicy } from "./compile-policy.ts";
 import { compileGlob } from "./glob.ts";
 import type { Policy } from "./policy.ts";
-import { listSources, type Place, toPlace } from "./sources/source.ts";
+import { namesOfSources, type Place, toPlace } from "./sources/source.ts";
 
 /** A token's plan and policy, ready to decide. */
 export interface CompiledToken {
@@ -43,7 +43,7 @@ export function compileToken(claims: PlanClaims): CompiledToken {
 }
 
 function findTrusted({ plan, policy }: PlanClaims): CompiledToken["trusted"] {
-  const named = new Set(plan.steps.flatMap(listSources).map(({ source }) => source));
+  const named = namesOfSources(plan);
   if (named.size === 0) return undefined;
   const trust = (policy.trust ?? []).map(({ tool, path }) => ({ tools: compileGlob(tool), place: toPlace(path) }));
   return new Map(

@@ -15,8 +15,9 @@ export interface Matching {
 /** Thrown when a decision would take too much work; `check()` turns it into a block. */
 export class MatchBudgetExceeded extends Error {}
 
-export function newMatching(grounds?: SourceGrounds): Matching {
-  return { left: MAX_MATCH_WORK, step: undefined, grounds };
+/** For whoever matches outside of a decision: `check()` has this state in the call itself, which is cheaper by a third. */
+export function newMatching(): Matching {
+  return { left: MAX_MATCH_WORK, step: undefined, grounds: undefined };
 }
 
 export function spend(matching: Matching, work: number): void {

@@ -1,5 +1,5 @@
 import { createStepResults, indexTask, type Plan, type StepResults, type Task, type TaskText } from "../core/index.ts";
-import { listSources, TASK } from "../core/sources/source.ts";
+import { namesOfSources, TASK } from "../core/sources/source.ts";
 import { nodeSha256 } from "./node-sha256.ts";
 
 /** What the values of a plan's calls may have been copied from: evidence for `check()`, in memory only. */
@@ -14,8 +14,8 @@ export interface PlanSources {
  * @param task counts only under a token that was signed for it
  */
 export function openSources(plan: Plan, task: Task | undefined): PlanSources | undefined {
-  const named = plan.steps.flatMap(listSources);
-  if (named.length === 0) return undefined;
-  const words = task && named.some(({ source }) => source === TASK) ? indexTask(task, nodeSha256) : undefined;
+  const named = namesOfSources(plan);
+  if (named.size === 0) return undefined;
+  const words = task && named.has(TASK) ? indexTask(task, nodeSha256) : undefined;
   return { ...(words && { task: words }), results: createStepResults(plan) };
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { PlanCondition } from "../condition.ts";
 import { type Pointer, parsePointer } from "../json-pointer.ts";
-import type { PlanStep } from "../plan.ts";
+import type { Plan, PlanStep } from "../plan.ts";
 import { closedObject } from "../schema.ts";
 
 /**
@@ -83,6 +83,11 @@ export function listSources({ args = {}, at = {} }: Pick<PlanStep, "args" | "at"
     Object.entries(conditions).map(([name, condition]) => ({ condition, path: [field, name] })),
   );
   return placed.flatMap(({ condition, path }) => listSourcesOf(condition, path));
+}
+
+/** The task, and the ids of the steps, as far as a `from` of the plan names them. */
+export function namesOfSources({ steps }: Plan): ReadonlySet<string> {
+  return new Set(steps.flatMap(listSources).map(({ source }) => source));
 }
 
 function listSourcesOf({ from, each, anyOf = [] }: PlanCondition, path: NamedSource["path"]): NamedSource[] {

@@ -2,7 +2,7 @@ import { copyJson, type Json, jsonEqual } from "../json.ts";
 import { type Pointer, someAt } from "../json-pointer.ts";
 import { parseJson } from "../parse-json.ts";
 import type { Plan } from "../plan.ts";
-import { listSources } from "./source.ts";
+import { namesOfSources } from "./source.ts";
 import { type Origin, TokenIndex } from "./token-index.ts";
 
 /** The most that is kept of the results of one step, in characters of their JSON. A result that is past it has no effect. */
@@ -21,7 +21,7 @@ export class StepResults {
   readonly #ids = new Map<number, string>();
 
   constructor(plan: Plan) {
-    const named = new Set(plan.steps.flatMap(listSources).map(({ source }) => source));
+    const named = namesOfSources(plan);
     for (const [index, { id }] of plan.steps.entries()) {
       if (id === undefined || !named.has(id)) continue;
       this.#ids.set(index, id);

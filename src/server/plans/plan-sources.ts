@@ -7,7 +7,7 @@ import {
   type StepResults,
   type TaskText,
 } from "../../core/index.ts";
-import { listSources, TASK } from "../../core/sources/source.ts";
+import { namesOfSources, TASK } from "../../core/sources/source.ts";
 import type { ServerContext } from "../handler.ts";
 import { nodeSha256 } from "../node-sha256.ts";
 import { RecentlyUsed } from "../recently-used.ts";
@@ -122,7 +122,7 @@ const named = new WeakMap<Plan, NamedSources>();
 export function sourcesOf(plan: Plan): NamedSources {
   const known = named.get(plan);
   if (known) return known;
-  const names = new Set(plan.steps.flatMap(listSources).map(({ source }) => source));
+  const names = namesOfSources(plan);
   const steps = plan.steps.flatMap(({ id }, index) => (id !== undefined && names.has(id) ? [index] : []));
   const made = { names, steps: new Set(steps) };
   named.set(plan, made);
