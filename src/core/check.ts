@@ -77,13 +77,14 @@ function decide(input: CheckInput): Decision {
   }
   const args = copyJson(unread, MAX_ARGS_BYTES);
   if (!isJsonObject(args)) throw new JsonProblem([], "not an object");
-  return decideParsed(token, {
+  return decideParsed(token, entry, {
     callId,
     tool,
     args,
+    lastName: undefined,
+    lastValue: undefined,
     fingerprint,
     planId,
-    entry,
     used,
     now,
     evidence,
@@ -95,17 +96,14 @@ function decide(input: CheckInput): Decision {
 
 /** A call with all that its decision needs: one object, since making one is a good part of what deciding costs. */
 interface ParsedCall extends CallName, Matching {
-  readonly args: JsonObject;
   readonly fingerprint: string | undefined;
-  /** What the token says of the tool. */
-  readonly entry: CompiledTool | undefined;
   readonly used: readonly number[];
   readonly now: number;
   readonly evidence: Evidence | undefined;
 }
 
-function decideParsed(token: CompiledToken, call: ParsedCall): Decision {
-  const { entry, args } = call;
+/** @param entry what the token says of the tool */
+function decideParsed(token: CompiledToken, entry: CompiledTool | undefined, call: ParsedCall): Decision {
   if (!entry) {
     const detail = `no step of the plan uses ${call.tool}`;
     return blockDecision(call, { reason: "not_in_plan", stage: "plan", detail });
@@ -117,8 +115,9 @@ function decideParsed(token: CompiledToken, call: ParsedCall): Decision {
   if (token.trusted) call.grounds = findGrounds(token.trusted, token.claims, call.evidence);
   const step = chooseStep(entry.steps, call);
   if (typeof step !== "number") return blockDecision(call, step);
-  const rule = findRule(entry.rules, args, call);
-  const grounds = describeGrounds(rule, args, call);
+  const rule = findRule(entry.rules, call);
+  const hasGrounds = call.grounds !== undefined || (rule !== undefined && rule.unpinned.length > 0);
+  const grounds = hasGrounds ? describeGrounds(rule, call) : undefined;
   if (!rule) {
     const detail = "no rule of the policy allows it";
     return blockDecision(call, { reason: "no_matching_rule", stage: "policy", detail, step, grounds });
@@ -138,14 +137,10 @@ function findGrounds(
   return { task: TaskText.indexOf(task, digest), lacksTask, results, recorded: fromRecord, trusted, found: [] };
 }
 
-function describeGrounds(
-  rule: CompiledRule | undefined,
-  args: JsonObject,
-  matching: Matching,
-): DecisionGrounds | undefined {
+function describeGrounds(rule: CompiledRule | undefined, matching: Matching): DecisionGrounds | undefined {
   const grounds = describeSources(matching);
   if (!rule || rule.unpinned.length === 0) return grounds;
-  const unpinned = rule.unpinned.filter((target) => isUnpinned(target, args, matching)).map(({ name }) => name);
+  const unpinned = rule.unpinned.filter((target) => isUnpinned(target, matching)).map(({ name }) => name);
   return unpinned.length > 0 ? { ...grounds, unpinned } : grounds;
 }
 
@@ -158,8 +153,8 @@ function describeSources({ grounds }: Matching): DecisionGrounds | undefined {
   return { sources: [...sources.values()] };
 }
 
-function findRule(rules: readonly CompiledRule[], args: JsonObject, matching: Matching): CompiledRule | undefined {
-  for (const rule of rules) if (rule.matches(args, matching)) return rule;
+function findRule(rules: readonly CompiledRule[], matching: Matching): CompiledRule | undefined {
+  for (const rule of rules) if (rule.matches(matching)) return rule;
   return undefined;
 }
 
@@ -170,7 +165,7 @@ function chooseStep(steps: readonly CompiledStep[], call: ParsedCall): number | 
   let usedUp: Pick<Block, "step" | "grounds"> | undefined;
   let failing: string | undefined;
   for (const step of steps) {
-    const place = findMismatch(step, call.args, call);
+    const place = findMismatch(step, call);
     if (place !== undefined) {
       // What the call has says more than what another step wants.
       if (failing === undefined || (!isThere(failing, call.args) && isThere(place, call.args))) failing = place;

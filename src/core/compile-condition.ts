@@ -1,9 +1,8 @@
 import type { PlanCondition, PolicyCondition } from "./condition.ts";
 import { compileGlob } from "./glob.ts";
-import type { JsonObject } from "./json.ts";
 import { type Json, jsonEqual } from "./json.ts";
 import { appendPointer, everyAt, type Pointer, parsePointer } from "./json-pointer.ts";
-import { type Matching, spend } from "./matching.ts";
+import { type Matching, readArg, spend } from "./matching.ts";
 import { compileRegex } from "./regex.ts";
 import { compileFrom } from "./sources/compile-from.ts";
 import type { TextMatcher } from "./text-matcher.ts";
@@ -39,26 +38,19 @@ export function compileArgs({ args = {}, at = {} }: Conditioned): CompiledArgs {
   return [...named, ...placed];
 }
 
-/** The first condition that the arguments fail; undefined if all hold. Own properties only. */
-export function findFailing(conditions: CompiledArgs, args: JsonObject, matching: Matching): CompiledArg | undefined {
+/** The first condition that the arguments fail; undefined if all hold. */
+export function findFailing(conditions: CompiledArgs, matching: Matching): CompiledArg | undefined {
   for (const condition of conditions) {
     const { name, holds, pointer } = condition;
-    const passes =
-      pointer === undefined
-        ? holds(Object.hasOwn(args, name) ? args[name] : undefined, matching)
-        : holdsAt(args, pointer, { holds, matching });
+    const passes = pointer === undefined ? holds(readArg(matching, name), matching) : holdsAt(pointer, holds, matching);
     if (!passes) return condition;
   }
   return undefined;
 }
 
-function holdsAt(
-  args: JsonObject,
-  pointer: Pointer,
-  { holds, matching }: { readonly holds: CompiledCondition; readonly matching: Matching },
-): boolean {
+function holdsAt(pointer: Pointer, holds: CompiledCondition, matching: Matching): boolean {
   return everyAt(
-    args,
+    matching.args,
     pointer,
     (found) => holds(found, matching),
     (items) => spend(matching, 50 + 50 * items),

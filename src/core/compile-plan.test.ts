@@ -9,7 +9,7 @@ import { assertPolicy } from "./policy.ts";
 function mismatch(step: Partial<PlanStep>, args: string): string | undefined {
   const [compiled] = compilePlan(aPlan(step)).get("send_money") ?? [];
   if (!compiled) throw new Error("no step");
-  return findMismatch(compiled, JSON.parse(args), newMatching());
+  return findMismatch(compiled, newMatching(JSON.parse(args)));
 }
 
 describe("findMismatch names the place", () => {

@@ -39,12 +39,12 @@ function listArgs({ args = {}, at = {} }: PlanStep): ReadonlySet<string> {
 }
 
 /** What of a call a step does not allow: the pointer of an argument, or of a place in one; undefined if it matches. */
-export function findMismatch(step: CompiledStep, args: JsonObject, matching: Matching): string | undefined {
+export function findMismatch(step: CompiledStep, matching: Matching): string | undefined {
   matching.step = step;
   if (matching.grounds) matching.grounds.found.length = 0;
-  const failing = findFailing(step.args, args, matching);
+  const failing = findFailing(step.args, matching);
   if (failing) return failing.pointer ? failing.name : appendPointer("", failing.name);
-  return step.listed ? findUnlisted(step.listed, args) : undefined;
+  return step.listed ? findUnlisted(step.listed, matching.args) : undefined;
 }
 
 function findUnlisted(listed: ReadonlySet<string>, args: JsonObject): string | undefined {

@@ -42,7 +42,7 @@ function firstMatch(
   user: User = aPerson(),
 ): string | undefined {
   const rules = compilePolicy(policy).rulesFor(tool, user);
-  return rules.find(({ matches }) => matches(args, newMatching()))?.rule.id;
+  return rules.find(({ matches }) => matches(newMatching(args)))?.rule.id;
 }
 
 describe("a match", () => {

@@ -1,8 +1,7 @@
 import type { User } from "./claims.ts";
 import { type CompiledArgs, compileArgs, findFailing } from "./compile-condition.ts";
 import { compileGlob } from "./glob.ts";
-import type { JsonObject } from "./json.ts";
-import type { Matching } from "./matching.ts";
+import { type Matching, readArg } from "./matching.ts";
 import { normalizeEmail } from "./names.ts";
 import { compileTarget, isUnpinned, type Target } from "./pinned.ts";
 import { compileEmailGlob, type Match, type Policy, type PolicyRule } from "./policy.ts";
@@ -23,7 +22,7 @@ export interface CompiledPolicy {
 export interface CompiledRule {
   readonly rule: PolicyRule;
   /** Of a call that a step of the plan allows. */
-  readonly matches: (args: JsonObject, matching: Matching) => boolean;
+  readonly matches: (matching: Matching) => boolean;
   /** The arguments that the rule asks about, if it matches because nothing has fixed them. */
   readonly unpinned: readonly Target[];
 }
@@ -89,7 +88,7 @@ function makePolicy(policy: Policy): CompiledPolicy {
           excepted
             ? {
                 ...always,
-                matches: (args, matching) => meets(match, args, matching) && !meets(excepted, args, matching),
+                matches: (matching) => meets(match, matching) && !meets(excepted, matching),
               }
             : always,
         );
@@ -132,15 +131,21 @@ function isMet({ args, unpinned }: CompiledMatch): boolean {
 
 function matchesArgs(match: CompiledMatch): CompiledRule["matches"] {
   const { args: conditions, unpinned } = match;
+  const [only] = conditions;
+  // Most rules: without the loop, a decision costs a tenth less.
+  if (only && conditions.length === 1 && unpinned.length === 0 && !only.pointer) {
+    const { name, holds } = only;
+    return (matching) => holds(readArg(matching, name), matching);
+  }
   return unpinned.length > 0
-    ? (args, matching) => meets(match, args, matching)
-    : (args, matching) => findFailing(conditions, args, matching) === undefined;
+    ? (matching) => meets(match, matching)
+    : (matching) => findFailing(conditions, matching) === undefined;
 }
 
-function meets({ args: conditions, unpinned }: CompiledMatch, args: JsonObject, matching: Matching): boolean {
+function meets({ args: conditions, unpinned }: CompiledMatch, matching: Matching): boolean {
   return (
-    findFailing(conditions, args, matching) === undefined &&
-    (unpinned.length === 0 || unpinned.some((target) => isUnpinned(target, args, matching)))
+    findFailing(conditions, matching) === undefined &&
+    (unpinned.length === 0 || unpinned.some((target) => isUnpinned(target, matching)))
   );
 }
 

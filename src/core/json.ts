@@ -81,19 +81,19 @@ class Frozen extends Given {
  */
 export function copyJson(value: unknown, maxBytes: number = MAX_JSON_BYTES): Json {
   // The way that calls through a gate take: their arguments are frozen.
-  const known = Frozen.seenOf(value);
-  if (known && known.most <= maxBytes) return value as Json;
-  return copySized(value, { maxBytes, omitUndefined: false, ordered: false }).copy;
+  const seen = Frozen.seenOf(value);
+  if (seen && seen.most <= maxBytes) return value as Json;
+  return copySized(value, seen, { maxBytes, omitUndefined: false, ordered: false }).copy;
 }
 
 /** {@link copyJson}, and whether `JSON.stringify` prints it as RFC 8785 wants it. @throws JsonProblem as there */
 export function copySorted(value: unknown): { readonly copy: Json; readonly sorted: boolean } {
-  return copySized(value, { maxBytes: MAX_JSON_BYTES, omitUndefined: false });
+  return copySized(value, Frozen.seenOf(value), { maxBytes: MAX_JSON_BYTES, omitUndefined: false });
 }
 
 /** {@link copyJson}, deeply frozen, and remembered, so that copying it again costs nothing. @throws JsonProblem as there */
 export function freezeJson(value: unknown, maxBytes: number = MAX_JSON_BYTES): Json {
-  return freezeSized(copySized(value, { maxBytes, omitUndefined: false }));
+  return freezeSized(copySized(value, Frozen.seenOf(value), { maxBytes, omitUndefined: false }));
 }
 
 /**
@@ -103,7 +103,7 @@ export function freezeJson(value: unknown, maxBytes: number = MAX_JSON_BYTES): J
  * @throws JsonProblem as {@link copyJson} does, and for more than {@link MAX_ARGS_BYTES}
  */
 export function freezeArgs(args: unknown): Json {
-  return freezeSized(copySized(args, { maxBytes: MAX_ARGS_BYTES, omitUndefined: true }));
+  return freezeSized(copySized(args, Frozen.seenOf(args), { maxBytes: MAX_ARGS_BYTES, omitUndefined: true }));
 }
 
 /**
@@ -150,8 +150,9 @@ interface CopyOptions {
 }
 
 /** What was frozen before is its own copy, but not below every limit. */
-function copySized(value: unknown, { maxBytes, omitUndefined, ordered = true }: CopyOptions): JsonCopy {
-  const { most = 0, sorted = ordered } = Frozen.seenOf(value) ?? {};
+function copySized(value: unknown, seen: Seen | undefined, options: CopyOptions): JsonCopy {
+  const { maxBytes, omitUndefined, ordered = true } = options;
+  const { most, sorted } = seen ?? { most: 0, sorted: ordered };
   const size: Size = { least: 0, most, sorted, maxBytes, omitUndefined };
   try {
     const copy = most > 0 ? (value as Json) : copyValue(value, 1, size);

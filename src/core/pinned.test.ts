@@ -11,9 +11,9 @@ import { assertPolicy } from "./policy.ts";
 function isOpen(target: string, step: Partial<PlanStep>, args: JsonObject): boolean {
   const [compiled] = compilePlan(aPlan(step)).get("send_money") ?? [];
   if (!compiled) throw new Error("no step");
-  const matching = newMatching();
-  expect(findMismatch(compiled, args, matching)).toBeUndefined();
-  return isUnpinned(compileTarget(target), args, matching);
+  const matching = newMatching(args);
+  expect(findMismatch(compiled, matching)).toBeUndefined();
+  return isUnpinned(compileTarget(target), matching);
 }
 
 describe("carried", () => {

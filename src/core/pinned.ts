@@ -1,5 +1,5 @@
 import type { PlanCondition } from "./condition.ts";
-import type { Json, JsonObject } from "./json.ts";
+import type { Json } from "./json.ts";
 import { appendPointer, everyAt, type Pointer, parsePointer } from "./json-pointer.ts";
 import { type Matching, spend } from "./matching.ts";
 import type { PlanStep } from "./plan.ts";
@@ -56,8 +56,8 @@ export function compileTarget(name: string): Target {
  * Whether a call carries the target, and nothing in the step that allows the call has fixed it. What stands in the way to
  * the target may be taken for it by the tool, and counts as carried.
  */
-export function isUnpinned({ pointer, fixedBy }: Target, args: JsonObject, matching: Matching): boolean {
-  const isMissing = everyAt(args, pointer, isEmpty, (items) => spend(matching, 50 + 50 * items));
+export function isUnpinned({ pointer, fixedBy }: Target, matching: Matching): boolean {
+  const isMissing = everyAt(matching.args, pointer, isEmpty, (items) => spend(matching, 50 + 50 * items));
   return !isMissing && !fixedBy.some((path) => isFixed(path, matching));
 }
 

@@ -26,6 +26,8 @@ const MEANINGS = {
   invalid_args: "The tool does not take these arguments.",
 } as const;
 
+const meanings: ReadonlyMap<string, string> = new Map(Object.entries(MEANINGS));
+
 /** Why a call was blocked, unless a rule blocked it: then the reason is the rule's id. */
 export type BlockReason = keyof typeof MEANINGS;
 
@@ -141,17 +143,24 @@ export function blockDecision(call: CallName, block: Block): BlockDecision {
   const { reason, stage, detail, step, rule, grounds } = block;
   const { callId, tool, planId } = call;
   const message = `Blocked by Intentlock (${reason}): ${shorten(detail, MAX_DETAIL_CHARACTERS)}\n${explainReason(reason)}`;
-  const decision = { verdict: "block", callId, tool, planId, reason, message, stage } as const;
-  const placed = step === undefined ? decision : { ...decision, step };
-  const ruled = rule === undefined ? placed : { ...placed, rule };
-  return grounds === undefined ? ruled : { ...ruled, ...grounds };
+  const decision: { -readonly [Field in keyof BlockDecision]: BlockDecision[Field] } = {
+    verdict: "block",
+    callId,
+    tool,
+    planId,
+    reason,
+    message,
+    stage,
+  };
+  // Field by field: spreading is several times slower.
+  if (step !== undefined) decision.step = step;
+  if (rule !== undefined) decision.rule = rule;
+  return grounds === undefined ? decision : { ...decision, ...grounds };
 }
 
 /** What a reason means, in one plain sentence. No rule has the id of a reason: the parser of policies sees to that. */
 export function explainReason(reason: BlockReason | RuleId): string {
-  return Object.hasOwn(MEANINGS, reason)
-    ? MEANINGS[reason as BlockReason]
-    : "A rule of the policy forbids this action.";
+  return meanings.get(reason) ?? "A rule of the policy forbids this action.";
 }
 
 /** Well-formed text of at most this length, so that a decision can be stored and sent whatever it quotes. */

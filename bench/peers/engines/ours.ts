@@ -12,8 +12,8 @@ export const ours: Engine = {
     return {
       request: (call) => call,
       decide({ tool, args, user }: PeerCall) {
-        const matching = newMatching();
-        for (const { rule, matches } of policy.rulesFor(tool, user)) if (matches(args, matching)) return rule.id;
+        const matching = newMatching(args);
+        for (const { rule, matches } of policy.rulesFor(tool, user)) if (matches(matching)) return rule.id;
         return undefined;
       },
     };
