@@ -32,6 +32,8 @@ for (const scope of SCOPES) {
 
 function runTestsBeside(file: string): void {
   const tests = testsBeside(file);
+  // Without any, all of them would be run for each mutant.
+  if (tests.length === 0) throw new Error(`no tests are named for ${file}: see scopes.ts`);
   console.log(`\n${file}: ${tests.join(", ")}`);
   keepReport(file, mutate([file], tests), "new");
 }
