@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { AGENT, aRule, KEY } from "../../test/builders.ts";
+import { AGENT, aCall, aJwt, anApproval, aPlan, aPolicy, aRule, KEY, NOW, open, PLAN_ID } from "../../test/builders.ts";
 import { aGateCall } from "../../test/gate-conformance.ts";
 import { anOutcome, aSignedPlan, isDone } from "../../test/local-gates.ts";
 import { MemoryAuditSink } from "../gates/audit-sink.ts";
-import { type AuditEntry, type AuditEvent, chainEntry, startChain } from "./audit.ts";
+import { type AuditEntry, type AuditEvent, chainEntry, type DecisionRecord, startChain } from "./audit.ts";
+import { check } from "./check.ts";
+import { describeDecision, snapshotCall } from "./decided-call.ts";
 import { generateSigningKey } from "./signing-key.ts";
 import { type PlanAudit, verifyAudit } from "./verify-audit.ts";
 
@@ -82,6 +84,16 @@ describe("verifyAudit", () => {
     [
       "counts that are too low",
       (event) => (event.type === "decision" ? { ...event, used: [0] } : event),
+      "it counts fewer calls than were made before it",
+    ],
+    [
+      "one count that is too low",
+      (event, seq) => (seq === 3 ? ({ ...event, used: [0] } as AuditEvent) : event),
+      "it counts fewer calls than were made before it",
+    ],
+    [
+      "a count that forgets what was not given back",
+      (event, seq) => (seq === 7 ? ({ ...event, used: [0] } as AuditEvent) : event),
       "it counts fewer calls than were made before it",
     ],
     [
@@ -166,6 +178,126 @@ describe("a log that was put together", () => {
     const { problems } = await verify(rechain(await aLog(), (event, seq) => (seq === 3 ? unknown : event)));
     expect(problems).toContainEqual({ seq: 3, problem: "there is no such event" });
     const reports = await verifyAudit([null as unknown as AuditEntry], { keys: [KEY.publicKey], audience: AGENT });
-    expect(reports).toMatchObject([{ problems: [{ problem: "it is not an audit entry" }] }]);
+    expect(reports).toMatchObject([{ planId: "", problems: [{ problem: "it is not an audit entry" }] }]);
+  });
+});
+
+describe("a log of single events", () => {
+  const EXP = NOW + 890;
+  const policy = aPolicy(
+    aRule({ id: "never", match: { tool: "wipe_disk" }, decision: "block" }),
+    aRule({ id: "hold-it", match: { args: { to: { eq: "eve" } } }, decision: "hold", approvers: { self: true } }),
+    aRule(),
+  );
+  const plan = aPlan({ maxCalls: 2 }, { tool: "wipe_disk" });
+  const ALLOW: DecisionRecord = {
+    type: "decision",
+    jti: "token-1",
+    callId: "call-1",
+    tool: "send_money",
+    digest: snapshotCall(aCall()).digest as string,
+    used: [0, 0],
+    now: NOW,
+    verdict: "allow",
+    step: 0,
+    rule: "allow-in-plan",
+  };
+
+  /** The problems of a log that begins with the signing of the plan. */
+  async function problemsOf(...events: readonly unknown[]): Promise<readonly { seq: number; problem: string }[]> {
+    const { problems } = await reportOf(...events);
+    return problems;
+  }
+  async function reportOf(...events: readonly unknown[]): Promise<PlanAudit> {
+    const signed: AuditEvent = { type: "plan_signed", token: await aJwt({ plan, policy, exp: EXP }) };
+    let head = startChain(PLAN_ID);
+    const entries = [signed, ...events].map((event) => {
+      const next = chainEntry(head, JSON.parse(JSON.stringify(event)) as AuditEvent, { at: 0 });
+      head = next.head;
+      return next.entry;
+    });
+    return await verify(entries);
+  }
+  /** A decision as it is recorded, with its arguments. */
+  async function decided(args: object, used: readonly number[], jti = "token-1"): Promise<DecisionRecord> {
+    const token = await open(await aJwt({ plan, policy, jti }));
+    const call = snapshotCall(aCall({ args }));
+    const checked = check({ token, call, used, now: NOW });
+    return describeDecision(token, call, { used, now: NOW, evidence: undefined, checked, answer: undefined });
+  }
+
+  const NO_SUCH_CALL = "its plan has no such call";
+  const OTHER_TOKEN = "its token is not one of this plan, agent and key";
+  const UNKNOWN_TOKEN = "it was decided under a token that is not in the log";
+  test.each<[string, object, string | undefined]>([
+    ["an allow without its arguments", {}, undefined],
+    ["one just before the token ends", { now: EXP + 29 }, undefined],
+    ["one after the token has ended", { now: EXP + 30 }, NO_SUCH_CALL],
+    ["one without a digest", { digest: undefined }, NO_SUCH_CALL],
+    ["one without a step", { step: undefined }, NO_SUCH_CALL],
+    ["one of a step that there is not", { step: 9 }, NO_SUCH_CALL],
+    ["one of neither a step nor a tool", { step: undefined, tool: undefined }, NO_SUCH_CALL],
+    ["one without counts for its step", { used: [] }, NO_SUCH_CALL],
+    ["one by a rule that blocks", { step: 1, tool: "wipe_disk", rule: "never" }, NO_SUCH_CALL],
+    ["one by a rule that holds", { rule: "hold-it" }, undefined],
+    ["one of which nothing fits", { step: 9, tool: undefined }, "it is not an audit entry"],
+    ["one whose counts are nothing", { used: null }, "it is not an audit entry"],
+    ["one whose sources are no list", { sources: 1 }, "it is not an audit entry"],
+    ["a block of a malformed call", { digest: undefined, verdict: "block" }, undefined],
+    ["a block for an invalid token", { digest: undefined, verdict: "block", jti: "", used: [] }, undefined],
+    ["a block without its arguments, under an unknown token", { verdict: "block", jti: "other" }, UNKNOWN_TOKEN],
+    ["a hold without digest, under an unknown token", { digest: undefined, verdict: "hold", jti: "x" }, UNKNOWN_TOKEN],
+  ])("%s is a problem, or none", async (_name, over, problem) => {
+    expect(await problemsOf({ ...ALLOW, ...over })).toEqual(problem === undefined ? [] : [{ seq: 1, problem }]);
+  });
+
+  test("a renewed token is one of the plan, and decides", async () => {
+    const refresh = { type: "refresh", token: await aJwt({ plan, policy, jti: "token-2" }) };
+    expect(await reportOf(refresh, await decided({}, [0, 0], "token-2"))).toMatchObject({
+      recomputed: 1,
+      problems: [],
+    });
+  });
+
+  test("a renewed token of another plan is not", async () => {
+    const refresh = { type: "refresh", token: await aJwt({ plan, policy, jti: "token-2", planId: "plan-2" }) };
+    expect(await problemsOf(refresh, await decided({}, [0, 0], "token-2"))).toEqual([
+      { seq: 1, problem: OTHER_TOKEN },
+      { seq: 2, problem: UNKNOWN_TOKEN },
+    ]);
+  });
+
+  test("holds and approvals are events, and a call that is held takes nothing", async () => {
+    const held = await decided({ to: "eve" }, [0, 0]);
+    expect(held).toMatchObject({ verdict: "hold", step: 0 });
+    const events = [
+      { type: "hold", decisionSeq: 1, holdId: "hold-1" },
+      { type: "approval", decisionSeq: 1, approval: anApproval(aCall()) },
+    ];
+    expect(await problemsOf(held, ...events, await decided({}, [0, 0]))).toEqual([]);
+    expect(await problemsOf(held, { type: "outcome", decisionSeq: 1, status: "ok" })).toEqual([
+      { seq: 2, problem: "no allowed call waits for this outcome" },
+    ]);
+  });
+
+  test("a call that was allowed and answered with a block takes nothing, and has no outcome", async () => {
+    const refused = { ...(await decided({}, [0, 0])), answer: "invalid_args" };
+    expect(await problemsOf(refused, await decided({}, [0, 0]))).toEqual([]);
+    expect(await problemsOf(refused, { type: "outcome", decisionSeq: 1, status: "ok" })).toEqual([
+      { seq: 2, problem: "no allowed call waits for this outcome" },
+    ]);
+  });
+
+  test("an allow without a step is one problem, not one of each that follows", async () => {
+    const problem = NO_SUCH_CALL;
+    expect(await problemsOf({ ...ALLOW, step: undefined }, ALLOW)).toEqual([{ seq: 1, problem }]);
+  });
+
+  test("outcomes may follow the end, and nothing else may", async () => {
+    const outcome = { type: "outcome", decisionSeq: 1, status: "ok" };
+    expect(await problemsOf(ALLOW, { type: "closed" }, outcome)).toEqual([]);
+    expect(await problemsOf(ALLOW, { type: "closed" }, { ...ALLOW, used: [1, 0] })).toEqual([
+      { seq: 3, problem: "it follows the end of the plan" },
+    ]);
   });
 });

@@ -116,11 +116,21 @@ async function verifyPlan(planId: string, entries: readonly AuditEntry[], option
   return { ...report, problems };
 }
 
-function verifyDecision(
-  record: DecisionRecord,
-  token: OpenedToken | undefined,
-  { taken, task }: { readonly taken: TakenCalls; readonly task: TaskText | undefined },
-): string {
+interface Before {
+  readonly taken: TakenCalls;
+  readonly task: TaskText | undefined;
+}
+
+/** Also of what only says that it is a decision: whoever wrote the log cannot keep the rest of it from being read. */
+function verifyDecision(record: DecisionRecord, token: OpenedToken | undefined, before: Before): string {
+  try {
+    return decideAgain(record, token, before);
+  } catch {
+    return "it is not an audit entry";
+  }
+}
+
+function decideAgain(record: DecisionRecord, token: OpenedToken | undefined, { taken, task }: Before): string {
   // A call that was malformed, or refused for an invalid token, is a block whatever it rested on.
   if (record.args === undefined && record.digest === undefined && record.verdict === "block") return "not recomputable";
   if (!token) return "it was decided under a token that is not in the log";
