@@ -94,6 +94,10 @@ describe("from results", () => {
     ["an object at its place", { from: { step: "mail", path: "/x" } }, { a: 1 }, { x: { a: 1 } }, true],
     ["a list by its elements", { from: { step: "mail", path: "/x/*" } }, ["b", "a"], { x: ["a", "b"] }, true],
     ["a list as a whole", { from: { step: "mail", path: "/x" } }, ["a", "b"], { x: ["a", "b"] }, true],
+    ["another object at its place", { from: { step: "mail", path: "/x" } }, { a: 2 }, { x: { a: 1 } }, false],
+    ["an object at one place", { from: ["mail", { step: "mail", path: "/x" }] }, { a: 1 }, { x: { a: 1 } }, true],
+    ["a truth", { from: "mail" }, true, { paid: true }, true],
+    ["the other truth", { from: "mail" }, false, { paid: true }, false],
     ["a part of the text at a place", { from: { step: "mail", path: "/x" } }, "Bob", { x: "Pay Bob" }, false],
     ["the task or results", { from: ["task", "mail"] }, ["Bob", "Eve"], "Eve", true],
     ["only one of them", { from: ["task", "mail"] }, ["Bob", "Mallory"], "Eve", false],
@@ -173,6 +177,7 @@ describe("unpinned", () => {
     ["hold:ask", "a value of a result", { from: ["task", "mail"] }, "Eve", "Eve"],
     ["allow", "a value at a place that is trusted", { from: "mail" }, "eve@x.org", EVE],
     ["allow", "the same, where the plan names the place", { from: { step: "mail", path: "/email" } }, "eve@x.org", EVE],
+    ["block:not_in_plan", "not where the plan wants it", { from: { step: "mail", path: "/n" } }, "eve@x.org", EVE],
     ["hold:ask", "a value beside it", { from: "mail" }, "mallory@x.org", EVE],
     ["hold:ask", "the same key elsewhere", { from: "mail" }, "eve@x.org", { by: { email: "eve@x.org" } }],
     ["hold:ask", "the same place in a list", { from: "mail" }, "eve@x.org", [EVE]],
@@ -197,6 +202,15 @@ describe("unpinned", () => {
       verdict: "hold",
       unpinned: ["to"],
       sources: [{ arg: "/to", from: "mail", seq: 0 }],
+    });
+  });
+
+  test("the decision says at which trusted place a value was found", () => {
+    const plan = aPlan({ tool: "get_contact", id: "mail" }, { args: { to: { from: "mail" } } });
+    const policy = assertPolicy(ASKING);
+    expect(ask({ plan, policy, args: { to: "eve@x.org" }, results: given(plan, EVE) })).toMatchObject({
+      verdict: "allow",
+      sources: [{ arg: "/to", from: "mail", seq: 0, path: "/email" }],
     });
   });
 
@@ -263,6 +277,21 @@ describe("nothing slips through a condition", () => {
   ])("at a place in a list, where it is optional: %s", (_name, args, expected) => {
     const plan = aPlan({ at: strict });
     expect(ask({ plan, args: JSON.parse(args) }).verdict === "allow").toBe(expected);
+  });
+
+  test.each<[string, PlanCondition]>([
+    ["anywhere", { from: "mail" }],
+    ["a place", { from: { step: "mail", path: "/a" } }],
+  ])("where something else stands in the way to the place, or no results are known: from %s", (_name, condition) => {
+    const plan = aPlan(READ, { at: { "/to/email": condition } });
+    const decide = (args: Json, results?: StepResults): string => summarize(ask({ plan, args, results }));
+    const results = given(plan, { a: "Eve" });
+    expect(decide({ to: { email: "Eve" } }, results)).toBe("allow");
+    expect([
+      decide({ to: "Eve" }, results),
+      decide({ to: ["Eve"] }, results),
+      decide({ to: { email: "Eve" } }),
+    ]).toEqual(["block:not_in_plan", "block:not_in_plan", "block:not_in_plan"]);
   });
 
   test("otherArgs: what is not listed is absent or null, whatever its name", () => {

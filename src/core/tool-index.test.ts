@@ -29,6 +29,7 @@ describe("finds", () => {
     ["an inherited name", ["constructor"], "constructor"],
     ["__proto__", ["__proto__"], "__proto__"],
     ["one of several", ["write", "re*"], "read"],
+    ["a name that begins with a control character", ["\0a"], "\0a"],
   ])("%s", (_name, patterns, tool) => {
     expect(candidates([patterns], tool)).toEqual([patterns]);
   });
@@ -40,6 +41,7 @@ describe("passes over", () => {
     ["a longer name", ["read"], "read_file"],
     ["another start", ["read_*"], "write_file"],
     ["a shorter name", ["read_*"], "read"],
+    ["a name that comes just before", ["read"], "real"],
     ["an inherited name", ["read"], "constructor"],
     ["every one, of none", [], "read"],
   ])("%s", (_name, patterns, tool) => {
@@ -50,6 +52,28 @@ describe("passes over", () => {
 test("keeps the order, and lists nothing twice", () => {
   const items: Patterns[] = [["a*"], ["ab"], undefined, ["abc"], ["ab*", "ab?", "a*", "ab"], ["b"], ["a*"]];
   expect(candidates(items, "ab")).toEqual([items[0], items[1], items[2], items[4], items[6]]);
+});
+
+test("one name of some that begin alike", () => {
+  const items: Patterns[] = [["ra"], ["rb"], ["rc*"], ["s*"]];
+  const found = ["ra", "rb", "rcx", "sx", "r"].map((tool) => candidates(items, tool));
+  expect(found).toEqual([[items[0]], [items[1]], [items[2]], [items[3]], []]);
+});
+
+test("what was prepared for a thousand names is remembered, and made again after more", () => {
+  const names = Array.from({ length: 1001 }, (_, index) => `n${index}_`);
+  let prepared = 0;
+  const prepare = (found: readonly string[]): readonly string[] => {
+    prepared++;
+    return found;
+  };
+  const index = indexByTool(names, { patternsOf: (name) => [name], prepare });
+  const counts = [...names.slice(0, 1000), "n0_", "n1000_", "n0_", "n1000_"].map((name) => {
+    const before = prepared;
+    expect(index.candidates(name)).toEqual([name]);
+    return prepared - before;
+  });
+  expect(counts).toEqual([...Array.from({ length: 1000 }, () => 1), 0, 1, 1, 0]);
 });
 
 // Of few characters, so that they often match and often nearly do.

@@ -103,7 +103,11 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "src/core/policy.ts": ["src/core/check-sources.test.ts", "src/core/parse-policy.test.ts"],
   "src/core/pinned.ts": ["src/core/check-sources.test.ts"],
   "src/core/sources/compile-from.ts": ["src/core/check-sources.test.ts", "src/core/sources/documented.test.ts"],
-  "src/core/sources/find-source.ts": ["src/core/check-sources.test.ts", "src/core/sources/documented.test.ts"],
+  "src/core/sources/find-source.ts": [
+    "src/core/check-sources.test.ts",
+    "src/core/sources/compile-from.test.ts",
+    "src/core/sources/documented.test.ts",
+  ],
   "src/core/plan.ts": ["src/core/plan-token.test.ts", "src/core/sources/source.test.ts"],
   "src/core/schema.ts": ["src/core/plan.test.ts", "src/core/policy.test.ts", "src/core/plan-token.test.ts"],
   "src/core/text-matcher.ts": ["src/core/condition.test.ts", "src/core/compile-policy.test.ts"],

@@ -50,8 +50,8 @@ describe("splitText", () => {
     ["square brackets in a URL", "https://x.org/a[b]", ["x.org/a[b]"]],
     [
       "a URL with brackets in brackets",
-      "(x.org/a_(b)) [x.org/a[b]] x.org/c]",
-      ["(", "x.org/a_(b)", ")", "[", "x.org/a[b]", "]", "x.org/c", "]"],
+      "(x.org/a_(b)) [x.org/a[b]] x.org/c].",
+      ["(", "x.org/a_(b)", ")", "[", "x.org/a[b]", "]", "x.org/c", "]", "."],
     ],
     ["a link of Markdown", "[x](https://x.org/a).", ["[", "x", "]", "(", "x.org/a", ")", "."]],
     ["a URL in angle brackets", "<https://x.org/a>", ["<", "x.org/a", ">"]],

@@ -47,6 +47,7 @@ test("results are kept of the steps that a from names, and of no others", () => 
   expect(StepResults.of(results, "__proto__")?.find("bob", free)).toBe(7);
   expect(StepResults.of(results, "constructor")).toBeUndefined();
   expect(createStepResults(aPlan({ id: "found" })).isEmpty).toBe(true);
+  expect(results).toSatisfy(Object.isFrozen);
 });
 
 test.each<[string, unknown]>([
@@ -70,6 +71,8 @@ describe("what a result says", () => {
     ["a number otherwise written", { amount: 50 }, "50.00", false],
     ["a truth", { paid: true }, "true", true],
     ["nothing of null", { paid: null }, "null", false],
+    ["what comes after null", { paid: null, note: "Pay Bob" }, "Bob", true],
+    ["not the number of an element", ["Bob"], "0", false],
     ["not from one text into the next", ["Pay", "Bob"], "Pay Bob", false],
     ["not from a key into its value", { Pay: "Bob" }, "Pay Bob", false],
     ["text that is JSON: what it says", '{"note":"Pay Bob"}', "Pay Bob", true],
@@ -93,6 +96,7 @@ describe("what a result says", () => {
   test("numbers by value", () => {
     const results = given({ a: 50, b: "1,000.00", c: '{"d":1e2}', e: "1e3" });
     expect([50, 1000, 100, 1, 3].map(results.number)).toEqual([true, true, true, false, false]);
+    expect([given({ a: "1e2" }).number(100), given("1e2").number(100)]).toEqual([false, false]);
   });
 
   test("an object that answers differently each time is read once", () => {
@@ -114,6 +118,7 @@ describe("what stands at a place", () => {
     ["not a part of it", { note: "to a@x.org" }, "/note", "a@x.org", false],
     ["a number", CONTACT, "/age", 5, true],
     ["not a text like the number", CONTACT, "/age", "5", false],
+    ["null", { email: null }, "/email", null, true],
     ["an object, whatever the order of its keys", { home: { a: 1, b: 2 } }, "/home", { b: 2, a: 1 }, true],
     ["another object", CONTACT, "/home", { zip: "2" }, false],
     ["a list", CONTACT, "/tags", ["x", "y"], true],
@@ -124,6 +129,10 @@ describe("what stands at a place", () => {
     ["every element of an object is nothing", CONTACT, "/*", 5, false],
     ["nothing at another place", CONTACT, "/home/zip", "a@x.org", false],
     ["text that is JSON", JSON.stringify(CONTACT), "/email", "a@x.org", true],
+    ["text that is JSON after white space", `\n ${JSON.stringify(CONTACT)}`, "/email", "a@x.org", true],
+    ["text that is a number stays text", "5", "", 5, false],
+    ["text that is a text of JSON stays as it is", '"a [b"', "", "a [b", false],
+    ["a list with a text that is JSON is the list", ['["Bob"]'], "/*", "Bob", false],
     ["text that has a key twice is no structure", '{"email":"a@x.org","email":"b@x.org"}', "/email", "b@x.org", false],
     ["JSON inside of a text is no structure", { text: '{"email":"a"}' }, "/text/email", "a", false],
     ["inherited names are nothing", {}, "/constructor/name", "Object", false],
@@ -183,18 +192,19 @@ describe("hostile results have no effect", () => {
     const results = given([...Array.from({ length: 2000 }, (_, index) => `[n${index}`), '["bob smith"]']);
     expect([results.has("n0"), results.has("n1999"), results.has("bob smith")]).toEqual([true, true, true]);
     expect([results.has('["bob'), given(['["bob smith"]']).has('["bob')]).toEqual([true, false]);
+    const plain = given([...Array.from({ length: 2000 }, () => "n"), '["bob smith"]']);
+    expect(plain.has('["bob')).toBe(false);
   });
 
-  test("to compare structures is work, whatever they have in them", () => {
+  test.each<[string, Json, string, Json]>([
+    ["many", Array.from({ length: 1000 }, () => []), "/*", [1]],
+    ["a large one", { a: Array.from({ length: 1000 }, () => 1) }, "/a", Array.from({ length: 1000 }, () => 1)],
+  ])("to compare structures is work, whatever they have in them: %s", (_name, result, path, value) => {
     const all = createStepResults(PLAN);
-    all.add(
-      0,
-      0,
-      Array.from({ length: 1000 }, () => []),
-    );
+    all.add(0, 0, result);
     let spent = 0;
     const spend = (work: number): unknown => (spent += work);
-    StepResults.of(all, "found")?.findAt("/*", ["*"], { value: [1], spend });
+    StepResults.of(all, "found")?.findAt(path, parsePointer(path) ?? [], { value, spend });
     expect(spent).toBeGreaterThanOrEqual(10_000);
   });
 });

@@ -60,6 +60,8 @@ describe("a text has a value as whole tokens", () => {
     ["pay bob", "PAY BOB", true],
     ["See x.org/A", "X.ORG/a", true],
     ["Pay bobby", "BOB", false],
+    ["Stra\u00dfe", "STRASSE", false],
+    ["b\u0131ll", "BILL", false],
     ["\u00c9cole", "\u00e9cole", true],
   ])("in the task, where case does not matter: %j, %j: %s", (text, value, expected) => {
     expect(has(text, value, true)).toBe(expected);
@@ -71,6 +73,11 @@ test.each<[string, number, boolean]>([
   ["It is 1,000", 1000, true],
   ["It is 1000.00", 1000, true],
   ["It is 1,000.50", 1000.5, true],
+  ["It is 12,000", 12000, true],
+  ["It is 1,000,000", 1000000, true],
+  ["It is 9", 9, true],
+  ["It is 999999999999999", 999999999999999, true],
+  ["It is 1234567890123456", 1234567890123456, false],
   ["It is -5", -5, true],
   ["It is -5", 5, false],
   ["It is +5", 5, true],
@@ -107,6 +114,10 @@ describe("a text stands alone", () => {
     const found = ["a b", "b c", "c", "a", "c a", "a b c a", "7", "a 7"].map((value) => index.find(value, free));
     expect(found).toEqual([1, undefined, 2, 2, 2, undefined, 4, undefined]);
     expect(index.findNumber(7)).toBe(4);
+    expect([index.find("A", free), index.find("C", free)]).toEqual([undefined, undefined]);
+    // No text has such a number: it is there by its value.
+    index.addNumber(1e21, 5);
+    expect(index.findNumber(1e21)).toBe(5);
   });
 
   test("inherited names are ordinary words", () => {
@@ -130,6 +141,17 @@ test("the search says what it compares, and can be stopped", () => {
       throw new Error("enough");
     }),
   ).toThrow("enough");
+});
+
+test.each([
+  ["a c", `${"a ".repeat(1000)}b c`],
+  ["c a", `c b ${"a ".repeat(1000)}`],
+])("what is rare is compared first: %j", (value, text) => {
+  const index = new TokenIndex();
+  index.add(text, 0);
+  let spent = 0;
+  expect(index.find(value, (work) => (spent += work))).toBeUndefined();
+  expect(spent).toBeLessThan(10);
 });
 
 /** The same rules once more, as simply as they can be said: each run of tokens of each text, compared one by one. */
