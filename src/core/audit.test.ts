@@ -6,6 +6,7 @@ import {
   type AuditEntry,
   type AuditEvent,
   agreesWithRecord,
+  answerOf,
   chainEntry,
   type DecisionRecord,
   digestEntry,
@@ -208,6 +209,28 @@ describe("a chain", () => {
     expect(withArgs(null)).toBeUndefined();
   });
 
+  test("prints a redacted decision without arguments", () => {
+    const { args: _, ...redacted } = RECORD;
+    const next = chainEntry(startChain(PLAN_ID), redacted, { at: NOW });
+    expect(JSON.parse(printEntry(next))).toEqual(next.entry);
+  });
+
+  test("shows arguments that were put into an event that has none", () => {
+    const entries = chain();
+    const last = entries.length - 1;
+    const { event, ...entry } = entries[last] as AuditEntry;
+    const closed = { ...entry, event: { ...event, args: { to: "eve" } } as AuditEvent };
+    expect(headOf(entries.with(last, closed))).not.toBe(HEAD);
+  });
+
+  test.each<[string, Partial<AuditEntry>, string]>([
+    ["of another version", { v: 2 as never }, "another version or plan"],
+    ["that begins later", { seq: 3 }, "entry 3 stands where 0 should"],
+  ])("%s does not verify, though it is in order", (_name, over, problem) => {
+    const [first] = chain();
+    expect(verifyChain([{ ...(first as AuditEntry), ...over }], PLAN_ID)).toEqual({ problem: { seq: 0, problem } });
+  });
+
   test("of what is not JSON cannot be made", () => {
     const event = { type: "outcome", decisionSeq: 0, status: "ok", durationMs: Number.NaN } as const;
     expect(() => chainEntry(startChain(PLAN_ID), event, { at: 0 })).toThrow(
@@ -230,6 +253,20 @@ describe("a chain", () => {
       expect(verifyChain([entry as AuditEntry], PLAN_ID)).toHaveProperty("problem");
     }
   });
+});
+
+test.each<[string, Partial<DecisionRecord>, object]>([
+  ["what was decided", {}, { verdict: "allow" }],
+  ["a block, and why", { verdict: "block", reason: "not_in_plan" }, { verdict: "block", reason: "not_in_plan" }],
+  ["a hold", { verdict: "hold" }, { verdict: "hold" }],
+  ["the block instead of an allow", { answer: "call_limit" }, { verdict: "block", reason: "call_limit" }],
+  [
+    "the block instead of another",
+    { verdict: "block", reason: "not_in_plan", answer: "call_limit" },
+    { verdict: "block", reason: "call_limit" },
+  ],
+])("a call was answered with %s", (_name, over, answer) => {
+  expect(answerOf({ ...RECORD, ...over })).toStrictEqual(answer);
 });
 
 describe("a decision made again", () => {

@@ -126,6 +126,61 @@ test.each([
   expect(() => compileRegex(source)).toThrow(message);
 });
 
+describe("the parts of an expression with its repeats written out", () => {
+  test.each<[string, number]>([
+    ["", 0],
+    ["a b", 3],
+    ["[a-z]", 1],
+    ["[abc]", 1],
+    ["[^abc]", 1],
+    ["[]a]", 1],
+    ["[^]a]", 1],
+    ["[\\]a]", 1],
+    ["[\\ a]", 1],
+    ["\\n", 1],
+    ["\\ ", 1],
+    ["\\[", 1],
+    ["ab\\*{3}", 5],
+    ["\\pL", 20],
+    ["\\p{Greek}", 20],
+    ["\\Qa b\\E", 7],
+    ["\\Q\\E", 0],
+    ["\\Qabc", 5],
+    ["\\Q(?)", 5],
+    ["\\Qa{3}", 6],
+    ["a*", 2],
+    ["a+?", 3],
+    ["(?:a)", 2],
+    ["((a))", 3],
+    ["(?i:ab)", 3],
+    ["(?i)", 0],
+    ["(?is)", 0],
+    ["a{3}", 3],
+    ["a{2,15}", 15],
+    ["a{15,}", 15],
+    ["a{0}", 1],
+    ["ab{3}", 4],
+    ["x(ab){3}", 10],
+  ])("%j has %i", (source, size) => {
+    const withOthers = (count: number) => `b{1000}cc{${count - 1}}${source}`;
+    expect(() => compileRegex(withOthers(1000 - size))).not.toThrow("parts");
+    expect(() => compileRegex(withOthers(1001 - size))).toThrow("at most 2000 parts");
+  });
+});
+
+test.each([
+  ["2000 characters", "a".repeat(2000)],
+  ["10 Unicode classes", "\\pL".repeat(10)],
+  ["10 ranges beyond ASCII", "[a-é]".repeat(10)],
+  ["many ranges of ASCII", "[a-z]".repeat(100)],
+])("a regex may have %s", (_name, source) => {
+  expect(() => compileRegex(source)).not.toThrow();
+});
+
+test("a regex may not have 11 ranges beyond ASCII", () => {
+  expect(() => compileRegex("[a-é]".repeat(11))).toThrow("at most 10 Unicode classes");
+});
+
 test("a refusal does not quote the expression", () => {
   expect(() => compileRegex("(?:secret-value")).toThrow(/^not an RE2 expression: [^`]*missing closing \)$/);
 });
@@ -157,6 +212,12 @@ describe("work", () => {
   ])("a costly regex passes the budget on 64 KiB, not on a short text: %s", (_name, source) => {
     expect(compileRegex(source).work(64 * KIB)).toBeGreaterThan(MAX_MATCH_WORK);
     expect(compileRegex(source).work(200)).toBeLessThan(MAX_MATCH_WORK);
+  });
+
+  test("is double for an expression of many classes of characters, and some for no text at all", () => {
+    const perUnit = (source: string) => compileRegex(source).work(1001) - compileRegex(source).work(1);
+    expect(perUnit("[\\pL ]+")).toBe(2 * perUnit("a+"));
+    expect(compileRegex("a+").work(0)).toBeGreaterThan(500);
   });
 
   test("grows in proportion to the text", () => {

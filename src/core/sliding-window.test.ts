@@ -34,7 +34,40 @@ describe("a call", () => {
   });
 });
 
+test("nothing was taken of an empty window", () => {
+  expect(sumWindow(EMPTY_WINDOW, DAY, NOW)).toEqual({ calls: 0, payoutMicros: 0 });
+});
+
+test.each([
+  [
+    { calls: 1, payoutMicros: 3 },
+    { calls: 1, payoutMicros: 2 },
+  ],
+  [
+    { calls: 1, payoutMicros: 5 },
+    { calls: 1, payoutMicros: 0 },
+  ],
+  [
+    { calls: 2, payoutMicros: 3 },
+    { calls: 0, payoutMicros: 2 },
+  ],
+])("of two calls %j are taken back, and the rest counts", (back, rest) => {
+  const debit = { now: NOW, windowSeconds: MINUTE, calls: 2, payoutMicros: 5 };
+  const { window, slotEnd } = addToWindow(EMPTY_WINDOW, debit);
+  expect(sumWindow(takeFromWindow(window, { slotEnd, ...back }), MINUTE, NOW)).toEqual(rest);
+});
+
 describe("windows of two lengths on one ledger", () => {
+  test("a long one that comes second is kept as long as it needs", () => {
+    const window = add(add(add(EMPTY_WINDOW, NOW), NOW + 10, DAY), NOW + 7200);
+    expect(sumWindow(window, DAY, NOW + 7200).calls).toBe(3);
+  });
+
+  test("each call with the long one makes it last longer", () => {
+    const window = add(add(add(EMPTY_WINDOW, NOW, DAY), NOW + 80_000, DAY), NOW + 90_000);
+    expect(sumWindow(window, DAY, NOW + 90_000).calls).toBe(2);
+  });
+
   test("the short one does not make the long one forget, while that may come again", () => {
     let window = add(EMPTY_WINDOW, NOW, DAY);
     window = add(window, NOW + 7200, MINUTE);

@@ -7,6 +7,12 @@ test("says what a token says, in any letters", () => {
   expect(readTokenPayload(encode('{"aud":"agent-é✓","n":1}'))).toEqual({ aud: "agent-é✓", n: 1 });
 });
 
+test("reads the two letters that only base64url has", () => {
+  const token = encode('{"a":"???>>>~~~"}');
+  expect(token).toMatch(/-.*_|_.*-/);
+  expect(readTokenPayload(token)).toEqual({ a: "???>>>~~~" });
+});
+
 test.each([
   ["nothing", ""],
   ["no token", "hello"],
