@@ -3,6 +3,7 @@ import { ALICE, anEmptyPolicy, aPlan, aPolicy } from "../../test/builders.ts";
 import { aSession, aSessionCall, aTool, listEvents, planOf, ScriptedGate } from "../../test/sessions.ts";
 import { PlanError } from "../core/index.ts";
 import { LocalGate } from "../gates/index.ts";
+import type { SessionEvent } from "./events.ts";
 import { type SessionOptions, startSession } from "./start-session.ts";
 
 const PLAN = { goal: "Pay", steps: [{ tool: "send_money", maxCalls: 1 }] };
@@ -60,6 +61,8 @@ describe("what is refused before anything is signed", () => {
     ["a tool with a bad name", { tools: [aTool({ name: "send money" })] }],
     ["the reserved tool", { tools: [aTool(), aTool({ name: "declare_plan" })] }],
     ["two tools of one name", { tools: [aTool(), aTool()] }],
+    ["no way to hold calls", { onHold: "later" as never }],
+    ["calls to suspend with nobody to ask", { onHold: "suspend" }],
   ])("%s", async (_name, over) => {
     const gate = new ScriptedGate();
     const planner = vi.fn();
@@ -77,6 +80,52 @@ describe("what is refused before anything is signed", () => {
     const gate = new LocalGate({ policy: aPolicy(), users: [] });
     await expect(startSession(options({ gate, planner }))).rejects.toThrow(message);
   });
+});
+
+test.each<[string, Partial<SessionOptions>, string]>([
+  ["no gate", { gate: undefined as never }, "gate: expected a gate"],
+  ["half a gate", { gate: { sign: vi.fn() } as never }, "gate: expected a gate"],
+  ["no way to hold calls", { onHold: "later" as never }, 'expected "wait" or "suspend"'],
+  ["calls to suspend with nobody to ask", { onHold: "suspend" }, "a gate with a server is needed"],
+])("says what is wrong with %s", async (_name, over, message) => {
+  const refused = { code: "ERR_INVALID_OPTIONS", message: expect.stringContaining(message) };
+  await expect(startSession(options({ plan: PLAN, ...over }))).rejects.toMatchObject(refused);
+});
+
+test("waits for people unless told otherwise", async () => {
+  const openHold = (): object => ({ status: "pending" });
+  for (const onHold of ["wait", "suspend", undefined] as const) {
+    const session = await startSession(options({ gate: new ScriptedGate({ openHold }), plan: PLAN, onHold }));
+    expect(session.onHold).toBe(onHold ?? "wait");
+  }
+});
+
+test.each<[Partial<SessionOptions>, object]>([
+  [{ approvePlan: true }, { approvePlan: true }],
+  [{ approvePlan: false }, {}],
+  [{ approvePlan: "yes" as never }, {}],
+  [{ signal: AbortSignal.abort() }, { signal: expect.any(AbortSignal) }],
+  [{}, {}],
+])("the gate is asked for what the application wants: %o", async (over, asked) => {
+  const gate = new ScriptedGate();
+  await startSession(options({ gate, plan: PLAN, ...over }));
+  const { user: _user, task: _task, plan: _plan, tools: _tools, listener: _listener, ...rest } = gate.signs[0] ?? {};
+  expect(rest).toEqual(asked);
+});
+
+test("the gate's trouble is told, with the plan once there is one", async () => {
+  const trouble = { code: "ERR_KEY", message: "no key", cause: 5 } as never;
+  const events: SessionEvent[] = [];
+  const gate = new ScriptedGate();
+  const sign = gate.sign.bind(gate);
+  gate.sign = async (request) => {
+    request.listener?.(trouble);
+    return await sign(request);
+  };
+  const { planId } = await startSession(options({ gate, plan: PLAN, onEvent: (event) => events.push(event) }));
+  gate.signs[0]?.listener?.(trouble);
+  const told = { type: "error", code: "ERR_KEY", message: "no key", cause: 5 };
+  expect(events.filter(({ type }) => type === "error")).toStrictEqual([told, { ...told, planId }]);
 });
 
 test("plan_signed says what the plan leaves open", async () => {

@@ -111,18 +111,24 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "src/core/schema.ts": ["src/core/plan.test.ts", "src/core/policy.test.ts"],
   "src/core/text-matcher.ts": ["src/core/condition.test.ts", "src/core/compile-policy.test.ts"],
   "src/core/verify-audit.ts": ["src/core/verify-audit-sources.test.ts"],
-  "src/session/admitted-call.ts": ["src/session/admit.test.ts", "src/session/suspend.test.ts"],
-  "src/session/call-decider.ts": ["src/session/session.test.ts", "src/session/suspend.test.ts"],
-  "src/session/nested-call.ts": ["src/session/session.test.ts"],
+  "src/session/admitted-call.ts": ["src/session/admit.test.ts", "src/session/call-result.test.ts"],
+  "src/session/call-decider.ts": [
+    "src/session/session.test.ts",
+    "src/session/suspend.test.ts",
+    "src/session/call-result.test.ts",
+  ],
   "src/session/open-session.ts": ["src/session/start-session.test.ts", "src/session/suspend.test.ts"],
   "src/session/plan-json-schema.ts": ["src/session/plan-guide.test.ts", "src/session/planner.test.ts"],
-  "src/session/plan-token-claims.ts": ["src/session/start-session.test.ts", "src/session/suspend.test.ts"],
-  "src/session/prepare-call.ts": ["src/session/session.test.ts", "src/session/admit.test.ts"],
+  "src/session/prepare-call.ts": ["src/session/session.test.ts", "src/session/call-decider.test.ts"],
   "src/session/read-call.ts": ["src/session/session.test.ts", "src/session/admit.test.ts"],
   "src/session/repeatable-calls.ts": ["src/session/session.test.ts", "src/session/suspend.test.ts"],
   "src/session/resume-session.ts": ["src/session/suspend.test.ts", "src/session/start-session.test.ts"],
   "src/session/run-identity.ts": ["src/session/start-session.test.ts", "src/session/suspend.test.ts"],
-  "src/session/session.ts": ["src/session/admit.test.ts", "src/session/suspend.test.ts"],
+  "src/session/session.ts": [
+    "src/session/admit.test.ts",
+    "src/session/suspend.test.ts",
+    "src/session/call-result.test.ts",
+  ],
   "src/gates/http.ts": ["src/gates/http-faults.test.ts", "test/server-gates.conformance.test.ts"],
   "src/gates/hybrid.ts": [
     "src/gates/http-faults.test.ts",
@@ -130,7 +136,6 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
     "test/hybrid-renewal.test.ts",
   ],
   "src/gates/local.ts": ["src/gates/local-audit.test.ts", "test/local-gate.conformance.test.ts"],
-  "src/session/setup-errors.ts": ["src/session/start-session.test.ts"],
 };
 /** And where a whole folder is tested from without. */
 const TESTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
