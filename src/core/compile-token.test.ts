@@ -1,8 +1,41 @@
 import { describe, expect, test } from "vitest";
 import { ALICE, aPlan, aPolicy, aRule, claims } from "../../test/builders.ts";
 import { compileToken } from "./compile-token.ts";
+import { assertPolicy } from "./policy.ts";
 
 const DIGEST = `sha256:${"a".repeat(64)}`;
+
+describe("the places that a token trusts", () => {
+  const policy = assertPolicy({
+    version: 1,
+    default: "block",
+    trust: [
+      { tool: "read_*", path: "/from" },
+      { tool: "list_files", path: "/name" },
+    ],
+    rules: [],
+  });
+
+  test("are those of the steps that a condition names", () => {
+    const plan = aPlan(
+      { tool: "read_mail", id: "mail" },
+      { tool: "read_mail", id: "unused" },
+      { tool: "read_mail" },
+      { tool: "send_file", id: "sent" },
+      { args: { to: { from: ["mail", "sent"] } } },
+    );
+    const { trusted } = compileToken(claims({ plan, policy }));
+    expect([...(trusted ?? [])].map(([id, places]) => [id, places.map(({ path }) => path)])).toEqual([
+      ["mail", ["/from"]],
+      ["sent", []],
+    ]);
+  });
+
+  test("are none if no condition names a source", () => {
+    const plan = aPlan({ tool: "read_mail", id: "mail" });
+    expect(compileToken(claims({ plan, policy })).trusted).toBeUndefined();
+  });
+});
 
 describe("what a token says of a tool", () => {
   test("its steps in order, with their places in the plan", () => {

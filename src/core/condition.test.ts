@@ -4,7 +4,13 @@ import { aCondition, anyJson } from "../../test/arbitraries.ts";
 import vectors from "../../test/vectors/operators.json" with { type: "json" };
 import { canonicalJson } from "./canonical-json.ts";
 import { compileCondition } from "./compile-condition.ts";
-import { countRegexes, type PolicyCondition, planConditionSchema, policyConditionSchema } from "./condition.ts";
+import {
+  countPatterns,
+  countRegexes,
+  type PolicyCondition,
+  planConditionSchema,
+  policyConditionSchema,
+} from "./condition.ts";
 import { copyJson, type Json, type JsonObject } from "./json.ts";
 import { MatchBudgetExceeded, newMatching } from "./matching.ts";
 import { findSchemaIssues, toIssue } from "./schema.ts";
@@ -43,6 +49,20 @@ describe("operators", () => {
     for (const operator of operators)
       expect(seen).toEqual(expect.arrayContaining([`${operator} true`, `${operator} false`]));
   });
+});
+
+test.each<[string, unknown, number, number]>([
+  ["none", { a: { eq: 1 } }, 0, 0],
+  ["one of each kind", { a: { regex: "x" }, b: { glob: "x" }, c: { notGlob: "x" } }, 1, 3],
+  ["several of one argument", { a: { regex: "x", glob: "x", notGlob: "x" } }, 1, 3],
+  ["of every element", { a: { each: { regex: "x", each: { glob: "x" } } } }, 1, 2],
+  ["of alternatives", { a: { regex: "x", anyOf: [{ regex: "x" }, { each: { regex: "x" } }, 1] } }, 3, 3],
+  ["of an argument with an inherited name", { toString: { regex: "x" }, a: { eq: {} } }, 1, 1],
+  ["in what is no condition", { a: 1, b: null, c: ["regex"], d: { anyOf: "x", each: 1 } }, 0, 0],
+  ["in a list", [{ regex: "x" }], 0, 0],
+  ["in nothing", undefined, 0, 0],
+])("the patterns are counted: %s", (_name, conditions, regexes, patterns) => {
+  expect([countRegexes(conditions), countPatterns(conditions)]).toEqual([regexes, patterns]);
 });
 
 describe("the schema of a condition refuses", () => {

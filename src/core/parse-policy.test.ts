@@ -278,6 +278,7 @@ describe("says where the problem is", () => {
       ['4:38 rules[0].match.args["a b"]: give at least one operator'],
     ],
     ["after CRLF", aRuleWith("resaon: x").replaceAll("\n", "\r\n"), [`7:5 rules[0].resaon: ${RULE_FIELDS}`]],
+    ["a missing field, where the policy begins", "# a\n\ndefault: block\nrules: []\n", ["3:1 version: expected 1"]],
     ["after a byte order mark", "\ufeffversion: 2\ndefault: block\nrules: []\n", ["1:10 version: expected 1"]],
     [
       "after characters outside the BMP",
@@ -325,6 +326,12 @@ describe("refuses as YAML", () => {
     ],
     ["a list", "- 1", ["1:1 expected an object"]],
     ["an open bracket", "version: 1\n  default: [", [`1:10 ${COLON}`]],
+    [
+      "a comment without a space before it",
+      `${HEAD}rules: []#x\n`,
+      ["3:10 Comments must be separated from other tokens by white space characters"],
+    ],
+    ["an alias without a name", `${HEAD}rules: *\n`, ["3:8 put text that begins with * or & in quotes"]],
     ["a tab as indentation", `${HEAD}rules:\n\t- id: a\n`, ["4:1 Tabs are not allowed as indentation"]],
     ["an open quote", 'version: "1', ['1:12 Missing closing "quote']],
     ["a bad escape", 'version: "\\q"', ["1:11 Invalid escape sequence \\q"]],

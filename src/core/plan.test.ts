@@ -171,6 +171,34 @@ describe("refuses", () => {
       step({ args: Object.fromEntries(Array.from({ length: 201 }, (_, i) => [`a${i}`, { regex: "a" }])) }),
       ["steps: a plan has at most 200 globs and regexes"],
     ],
+    [
+      "201 patterns, in arguments and places",
+      step({
+        args: Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`a${i}`, { glob: "a" }])),
+        at: Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`/a${i}`, { regex: "a" }])),
+      }),
+      ["steps: a plan has at most 200 globs and regexes"],
+    ],
+    [
+      "places that are none",
+      step({ at: { "": { eq: 1 }, a: { eq: 1 }, "/*": { eq: 1 }, "/*/a": { eq: 1 }, "/a~2": { eq: 1 } } }),
+      ['[""]', ".a", '["/*"]', '["/*/a"]', '["/a~2"]'].map(
+        (path) => `steps[0].at${path}: expected a JSON Pointer into the arguments, like /to/address or /items/*/email`,
+      ),
+    ],
+    [
+      "two steps of one id, and a source that is no step",
+      aPlanOf({ tool: "read", id: "a" }, { tool: "read", id: "a", args: { x: { from: ["task", "b"] } } }),
+      [
+        "steps[1].id: another step has the id a",
+        "steps[1].args.x.from: no step has the id b; there are: task, a. Give the step that is meant an id",
+      ],
+    ],
+    [
+      "a source that is no step of a plan with other problems, only for these",
+      aPlanOf({ tool: "read", args: { x: { from: "b" } } }, null),
+      ["steps[1]: empty; expected an object"],
+    ],
     ["a cycle", cycle, [`steps${".steps".repeat(19)}…: nested more than 100 levels deep, or a cycle`]],
     ["a date", step({ args: { a: { eq: new Date(0) } } }), ["steps[0].args.a.eq: an instance of Date is not JSON"]],
     ["a lone surrogate", step({ args: { a: { eq: "\ud800" } } }), ["steps[0].args.a.eq: a lone surrogate is not JSON"]],
@@ -209,6 +237,17 @@ describe("the tools that there are", () => {
     ["another case", "Read", ["read"], ["steps[0].tool: unknown tool; there are: read"]],
   ])("%s", (_name, tool, tools, expected) => {
     expect(problems(aPlanOf({ tool }), tools)).toEqual(expected);
+  });
+
+  test("do not matter to a step that is refused for its name", () => {
+    expect(problems(aPlanOf({ tool: "declare_plan" }), ["read"])).toEqual([
+      "steps[0].tool: declare_plan is reserved and cannot be a step",
+    ]);
+  });
+
+  test("are all listed if there are fifty", () => {
+    const tools = Array.from({ length: 50 }, (_, index) => `tool${index}`);
+    expect(problems(aPlanOf({ tool: "read" }), tools)[0]).toMatch(/: tool0, .*, tool49$/);
   });
 
   test("are listed up to fifty", () => {

@@ -318,6 +318,38 @@ describe("refuses", () => {
     expect(problems(policyOf(...rules))).toEqual(["rules: expected at most 10000 items"]);
   });
 
+  const POINTER = "expected a JSON Pointer after /";
+  const STAR = "* stands for the elements of a list: name the argument";
+  test.each<[string, string | undefined]>([
+    ["to", undefined],
+    ["a/b", undefined],
+    ["*a", undefined],
+    ["a*", undefined],
+    ["a/*", undefined],
+    ["/to/*/email", undefined],
+    ["/a~1b", undefined],
+    ["/*a", undefined],
+    ["/a~2", POINTER],
+    ["*", STAR],
+    ["/*", STAR],
+    ["*/email", STAR],
+    ["/*/email", STAR],
+  ])("an open argument %j, or not", (target, problem) => {
+    const found = problems(policyOf(aRule({ match: { unpinned: [target] } })));
+    expect(found).toEqual(problem === undefined ? [] : [`rules[0].match.unpinned[0]: ${problem}`]);
+  });
+
+  test("regexes in places, with those in arguments", () => {
+    const some = (name: (index: number) => string, count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [name(index), { regex: "a" }]));
+    const match = (count: number) => ({
+      args: some((index) => `x${index}`, 500),
+      at: some((index) => `/x${index}`, count),
+    });
+    expect(problems(policyOf(aRule({ match: match(500) })))).toEqual([]);
+    expect(problems(policyOf(aRule({ match: match(501) })))).toEqual(["key rules: a policy has at most 1000 regexes"]);
+  });
+
   test("more regexes than there is time to compile", () => {
     const args = Object.fromEntries(Array.from({ length: 501 }, (_, index) => [`x${index}`, { regex: "a" }]));
     const rule = aRule({ match: { args }, except: { args } });

@@ -8,6 +8,8 @@ import {
   MAX_ISSUES,
   namedValues,
   notEmpty,
+  parseChecked,
+  placedValues,
   type SchemaIssue,
   toIssue,
   variant,
@@ -81,6 +83,47 @@ describe("namedValues", () => {
   });
 });
 
+describe("placedValues", () => {
+  const POINTER = "expected a JSON Pointer into the arguments, like /to/address or /items/*/email";
+  test.each<[string, object, string[]]>([
+    ["places", { "/to": { x: 1 }, "/items/*/to": { x: 1 }, "/": { x: 1 }, "/a~1b": { x: 1 } }, []],
+    ["all of the arguments", { "": { x: 1 } }, [`key [""]: ${POINTER}`]],
+    ["no pointer", { to: { x: 1 } }, [`key to: ${POINTER}`]],
+    ["an element of the arguments", { "/*": { x: 1 } }, [`key ["/*"]: ${POINTER}`]],
+    ["a bad value", { "/to": { x: "1" } }, ['["/to"].x: expected a number']],
+  ])("%s", (_name, value, issues) => {
+    expect(describeIssues(placedValues(point), value)).toEqual(issues);
+  });
+});
+
+describe("parseChecked", () => {
+  const options = { code: "ERR_INVALID_CLAIMS", what: "the point is", maxBytes: 20 } as const;
+
+  test("gives a frozen copy", () => {
+    const given = { x: 1 };
+    const copy = parseChecked(point, given, options);
+    expect(copy).toEqual(given);
+    expect(copy).not.toBe(given);
+    expect(Object.isFrozen(copy)).toBe(true);
+  });
+
+  test.each<[string, unknown, string]>([
+    ["what the schema refuses", { x: "1" }, "the point is not valid: x: expected a number"],
+    ["what is wrong as a whole", null, "the point is not valid: empty; expected an object"],
+    ["what is no JSON", { x: 1n }, "the point is not valid: x: bigint is not JSON"],
+    ["what is too large", { x: 1, y: 2_000_000_000 }, "the point is not valid: larger than 20 bytes of JSON"],
+  ])("refuses %s, with its code", (_name, value, message) => {
+    expect(() => parseChecked(point, value, options)).toThrow(
+      expect.objectContaining({ code: "ERR_INVALID_CLAIMS", message: expect.stringContaining(message) }),
+    );
+  });
+
+  test("has a limit if none is given", () => {
+    const { maxBytes: _, ...rest } = options;
+    expect(parseChecked(point, { x: 1, y: 2_000_000_000 }, rest)).toEqual({ x: 1, y: 2_000_000_000 });
+  });
+});
+
 test("what is no object is not looked at any further", () => {
   const refined = namedValues(point).refine((named) => Object.keys(named).length < 2, "too many");
   expect(describeIssues(refined, null)).toEqual([".: empty; expected an object"]);
@@ -119,6 +162,12 @@ describe("the words of a problem", () => {
     ["of its own", z.string("expected a name"), 1, ".: expected a name"],
     ["no branch of a union", choice, 1, ".: expected text or a list"],
     ["the branch of a union that comes closest", choice, ["a", 1], "[1]: expected text"],
+    [
+      "the first branch, if it comes closest",
+      z.union([z.array(z.string()), z.string()]),
+      ["a", 1],
+      "[1]: expected text",
+    ],
     ["the one branch of a union that fits", choice, "a", ".: expected at least 2 characters"],
   ])("%s", (_name, schema, value, issue) => {
     expect(describeIssues(schema, value)).toEqual([issue]);
