@@ -70,6 +70,11 @@ describe("the schema of a condition refuses", () => {
   const THERE_ARE = "there are: eq, in, glob, regex, lte, gte, each, maxItems, anyOf, optional, absent";
   test.each<[string, unknown, string]>([
     ["no operator", {}, "give at least one operator"],
+    [
+      "absent with another operator",
+      { absent: true, eq: 1 },
+      "absent stands alone: what is missing satisfies nothing else. To allow both, write optional: true",
+    ],
     ["a value instead of a condition", "acme", A_CONDITION],
     ["null", null, A_CONDITION],
     ["a list", [{ eq: 1 }], A_CONDITION],

@@ -78,6 +78,7 @@ test.each([{}, { tool: "read_file" }])(
     expect(again && summarize(again)).toBe(summarize(checked));
     expect(again && agreesWithRecord(record, again)).toBe(true);
     expect(Object.keys(record)).toEqual(Object.keys(record).sort());
+    expect(record).not.toHaveProperty("fingerprint");
     const redacted = describeDecision(token, call, { ...grounds, redact: true });
     expect(redacted).toEqual({ ...record, args: undefined });
     expect(recomputeDecision(redacted, token)).toBeUndefined();
