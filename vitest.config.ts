@@ -8,12 +8,19 @@ const alias = Object.entries(entries).map(([name, file]) => ({
   replacement: fileURLToPath(new URL(file, import.meta.url)),
 }));
 
+/** Files that change the process that they run in, or for which it has to be a new one. */
+const ALONE = [
+  "src/adapters/langchain/tripwire.test.ts",
+  "src/adapters/mastra/intentlock-agent.test.ts",
+  "src/cli/main.test.ts",
+  "src/guard/provider-from-env.test.ts",
+];
+
 export default defineConfig({
   resolve: { alias },
   test: {
     // A file waits for its imports most of the time: on two cores, two at once take less than one after the other.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["test/peers/lowest/**", "test/mutation/**"],
     // Frameworks log every refusal at length: what a test prints is shown if it fails.
     silent: "passed-only",
@@ -21,6 +28,17 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 15_000 } },
-    typecheck: { enabled: true, include: ["src/**/*.test-d.ts", "test/**/*.test-d.ts"] },
+    projects: [
+      // To load what a file imports takes longer than most files: in one worker they load it once.
+      { extends: true, test: { name: "shared", isolate: false, include: ["src/**/*.test.ts"], exclude: ALONE } },
+      {
+        extends: true,
+        test: {
+          name: "alone",
+          include: ["test/**/*.test.ts", ...ALONE],
+          typecheck: { enabled: true, include: ["src/**/*.test-d.ts", "test/**/*.test-d.ts"] },
+        },
+      },
+    ],
   },
 });
