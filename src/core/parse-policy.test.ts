@@ -32,6 +32,21 @@ function problems(text: string): string[] {
   }
 }
 
+test.each<[string, unknown]>([
+  ["what is no text", 5],
+  ["what is too long", "#".repeat(MAX_POLICY_BYTES + 1)],
+  ["what is too long for its bytes", "#é".repeat(MAX_POLICY_BYTES / 2)],
+])("%s is refused as a whole", (_name, text) => {
+  expect(() => parsePolicy(text as string)).toThrow(
+    expect.objectContaining({ issues: [{ path: "", message: expect.stringContaining("a policy") }] }),
+  );
+});
+
+test("a byte order mark inside the text is a character", () => {
+  const policy = parsePolicy(aRuleWith('reason: "a\ufeffb"'));
+  expect(policy.rules[0]?.reason).toBe("a\ufeffb");
+});
+
 describe("takes", () => {
   test("the example of the design", () => {
     const policy = parsePolicy(`version: 1                 # always 1
