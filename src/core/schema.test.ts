@@ -184,6 +184,13 @@ describe("cutIssues", () => {
     expect(cutIssues(issues.slice(1))).toEqual(issues.slice(1));
   });
 
+  test("says that there are more unknown fields", () => {
+    const fields = Array.from({ length: 150 }, (_, index) => [`z${index}`, 1]);
+    const found = cutIssues(findSchemaIssues(point, Object.fromEntries([["x", 1], ...fields])).map(toIssue));
+    expect(found).toHaveLength(MAX_ISSUES + 1);
+    expect(found.at(-1)).toMatchObject({ message: "there are more problems than are listed" });
+  });
+
   test("says that there are more", () => {
     const more = { path: "", message: "there are more problems than are listed" };
     expect(cutIssues(issues)).toEqual([...issues.slice(0, MAX_ISSUES), more]);

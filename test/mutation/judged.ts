@@ -10,6 +10,7 @@ const PLAN = "src/core/plan.ts";
 const PLAN_TOKEN = "src/core/plan-token.ts";
 const POLICY = "src/core/policy.ts";
 const REGEX = "src/core/regex.ts";
+const SCHEMA = "src/core/schema.ts";
 const SIGNED = "src/core/signed-token.ts";
 const WINDOW = "src/core/sliding-window.ts";
 
@@ -403,5 +404,90 @@ export const JUDGED: readonly Judgement[] = [
     line: "const outer: number[] = [];",
     kind: "equivalent",
     why: "a parenthesis that closes none is refused by re2js",
+  },
+  {
+    file: SCHEMA,
+    line: "const values = variants.flatMap",
+    kind: "equivalent",
+    why: "each variant has the field that says which it is",
+  },
+  {
+    file: SCHEMA,
+    line: "context.issues.length > MAX_ISSUES",
+    kind: "speed",
+    why: "how many more problems are looked for than are listed",
+  },
+  {
+    file: SCHEMA,
+    line: "if (!(error instanceof JsonProblem)) throw error;",
+    kind: "equivalent",
+    why: "nothing else is thrown: what reading a value throws is a problem of it",
+  },
+  {
+    file: SCHEMA,
+    line: 'typeof part === "number" ? part',
+    by: "true",
+    kind: "equivalent",
+    why: "the other parts are texts already",
+  },
+  {
+    file: SCHEMA,
+    line: "return issue.keys",
+    kind: "speed",
+    why: "what is not listed is cut off later",
+  },
+  {
+    file: SCHEMA,
+    line: "depth(branch) > depth(best)",
+    by: ">=",
+    kind: "text",
+    why: "which of two branches that come as close says what is wrong",
+  },
+  {
+    file: SCHEMA,
+    line: 'const isKey = issue.code === "custom"',
+    by: "true",
+    kind: "equivalent",
+    why: "no other issue has params",
+  },
+  {
+    file: SCHEMA,
+    line: "replace(/^Invalid input: /",
+    kind: "text",
+    why: "the words of the few problems that have none of ours",
+  },
+  {
+    file: SCHEMA,
+    line: "default:",
+    kind: "equivalent",
+    why: "it is undefined either way",
+  },
+  {
+    file: REGEX,
+    line: "test(token)) continue;",
+    by: "/^\\(\\?.*\\)/",
+    kind: "equivalent",
+    why: "no token begins with flags and goes on",
+  },
+  {
+    file: REGEX,
+    line: "const repeat =",
+    by: "\\}/",
+    kind: "equivalent",
+    why: "no token begins with a repeat and goes on",
+  },
+  {
+    file: REGEX,
+    line: "} else if (/^[*+?]$/",
+    by: "/^[*+?]/",
+    kind: "equivalent",
+    why: "what begins with one of these is one character",
+  },
+  {
+    file: REGEX,
+    line: "/\\\\Q[\\s\\S]*?",
+    by: "[^}]*\\}|[\\S\\S])",
+    kind: "equivalent",
+    why: "a class whose name is white space is refused by re2js",
   },
 ];
