@@ -5,7 +5,7 @@ import { FailingAuditSink, HeldAuditSink, settle } from "../../test/audit-sinks.
 import { AGENT, aPlan, KEY, summarize } from "../../test/builders.ts";
 import { aGateCall, aSignRequest } from "../../test/gate-conformance.ts";
 import { aLocalGate, anOutcome, aSignedPlan, isDone, SINK_FAILURES } from "../../test/local-gates.ts";
-import { digestCall, openPlanToken, recomputeDecision, verifyChain } from "../core/index.ts";
+import { digestCall, IntentlockError, openPlanToken, recomputeDecision, verifyChain } from "../core/index.ts";
 import { MemoryAuditSink } from "./audit-sink.ts";
 
 const TTL = 900;
@@ -34,6 +34,20 @@ describe("an audit sink", () => {
       expect(verifyChain(audit.entries, plan.planId)).toMatchObject({ head: { seq: 3 } });
     },
   );
+
+  test("that has too much waiting blocks the call, and says so", async () => {
+    const audit = new FailingAuditSink();
+    const { gate, plan } = await aSignedPlan({ audit });
+    for (const [code, reason] of [
+      ["ERR_AUDIT_BACKLOG", "audit_backlog"],
+      ["ERR_AUDIT_WRITE", "audit_write_failed"],
+    ] as const) {
+      audit.fail = () => {
+        throw new IntentlockError(code, "no");
+      };
+      expect(await gate.check(plan, aGateCall())).toMatchObject({ verdict: "block", reason, stage: "gate" });
+    }
+  });
 
   test.each(SINK_FAILURES)("that %s lets no plan be signed or renewed, and no outcome be lost", async (_name, fail) => {
     const audit = new FailingAuditSink();

@@ -1,8 +1,8 @@
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { HeldAuditSink, settle } from "../../test/audit-sinks.ts";
 import { AGENT, ALICE, anApproval, aPolicy, aRule, KEY, NOW, summarize } from "../../test/builders.ts";
 import { aGateCall, aSignRequest, toolPrint } from "../../test/gate-conformance.ts";
-import { aLocalGate, aSignedPlan } from "../../test/local-gates.ts";
+import { aLocalGate, anOutcome, aSignedPlan, isDone } from "../../test/local-gates.ts";
 import {
   type Budget,
   digestCall,
@@ -13,7 +13,7 @@ import {
   verifyChain,
 } from "../core/index.ts";
 import { type AuditSink, MemoryAuditSink } from "./audit-sink.ts";
-import type { GateCall } from "./gate.ts";
+import type { GateCall, SignedPlan } from "./gate.ts";
 import { LocalGate, type LocalGateOptions } from "./local.ts";
 
 const TTL = 900;
@@ -39,6 +39,16 @@ describe("options", () => {
     ["a number", 5],
   ])("refuse a bad policy given as %s", (_name, policy) => {
     expect(() => new LocalGate({ policy: policy as string })).toThrow(PolicyError);
+  });
+
+  test.each([[{}], [undefined]])("say that the policy is missing: %j", (options) => {
+    const missing = expect.objectContaining({ issues: [expect.objectContaining({ path: "policy" })] });
+    expect(() => new LocalGate(options as never)).toThrow(missing);
+  });
+
+  test.each(["planTtlSeconds", "planMaxAgeSeconds"])("name %s if it is wrong; a second is enough", (name) => {
+    expect(() => aLocalGate({ [name]: 0 })).toThrow(name);
+    expect(() => aLocalGate({ [name]: 1 })).not.toThrow();
   });
 
   test.each<[Partial<LocalGateOptions>]>([
@@ -103,6 +113,21 @@ describe("what is signed", () => {
     expect(token).toMatchObject({
       claims: { sub: ALICE, user: { roles: ["member"], groups: ["intern"] }, tools: aSignRequest().tools },
     });
+  });
+
+  test("can be verified with the gate's key, and is for its agent", async () => {
+    const { gate, plan } = await aSignedPlan({ signingKey: KEY, agent: AGENT });
+    expect(gate.agent).toBe(AGENT);
+    const keys = [await gate.publicKey()];
+    expect(await openPlanToken(plan.token, keys, { audience: AGENT })).toMatchObject({ valid: true });
+  });
+
+  test("is nothing that a person has to see", async () => {
+    const audit = new MemoryAuditSink();
+    const { gate } = aLocalGate({ audit });
+    const refused = { code: "ERR_HOLD_UNSUPPORTED" };
+    await expect(gate.sign(aSignRequest({ approvePlan: true }))).rejects.toMatchObject(refused);
+    expect(audit.entries).toEqual([]);
   });
 
   test("is not good for a gate of another agent, though it has the same key", async () => {
@@ -189,7 +214,30 @@ describe("a decision", () => {
     expect(summarize(await gate.check(plan, aGateCall()))).toBe("allow");
   });
 
-  test("is frozen, and says how long it took", async () => {
+  test("says how long it took", async () => {
+    const { gate, plan } = await aSignedPlan();
+    const now = vi.spyOn(performance, "now").mockReturnValue(1000);
+    onTestFinished(() => now.mockRestore());
+    const checking = gate.check(plan, aGateCall());
+    now.mockReturnValue(1002.5);
+    expect((await checking).elapsedUs).toBeOneOf([0, 2500]);
+    now.mockReturnValueOnce(1000).mockReturnValue(1002.5);
+    expect((await gate.check(plan, aGateCall())).elapsedUs).toBe(2500);
+  });
+
+  test("that was a block has no outcome", async () => {
+    const { gate, plan } = await aSignedPlan();
+    const blocked = await gate.check(plan, aGateCall({ tool: "read_file" }));
+    expect(blocked.verdict).toBe("block");
+    await expect(gate.record(anOutcome(blocked))).rejects.toMatchObject({ code: "ERR_INVALID_OUTCOME" });
+  });
+
+  test("about arguments that cannot be read has no digest", async () => {
+    const { gate, plan } = await aSignedPlan();
+    expect(await gate.check(plan, aGateCall({ args: { amount: 1n } }))).not.toHaveProperty("digest");
+  });
+
+  test("is frozen, and says how long it took, in whole microseconds", async () => {
     const { gate, plan } = await aSignedPlan();
     const decision = await gate.check(plan, aGateCall());
     expect(Object.isFrozen(decision)).toBe(true);
@@ -206,7 +254,7 @@ describe("a decision", () => {
       },
     });
     now = Number.NaN;
-    expect(summarize(await gate.check(plan, aGateCall()))).toBe("block:internal_error");
+    expect(await gate.check(plan, aGateCall())).toMatchObject({ reason: "internal_error", stage: "gate" });
     now = undefined;
     expect(summarize(await gate.check(plan, aGateCall()))).toBe("block:internal_error");
     expect(summarize(await gate.peek(plan, aGateCall()))).toBe("block:internal_error");
@@ -214,6 +262,28 @@ describe("a decision", () => {
 });
 
 describe("renewal", () => {
+  test("leaves all tokens of the plan good, and no other", async () => {
+    const audit = new MemoryAuditSink();
+    const { gate, plan, clock } = await aSignedPlan({ audit, signingKey: KEY });
+    const other = await gate.sign(aSignRequest());
+    const renewed: SignedPlan[] = [];
+    for (let times = 0; times < 3; times++) {
+      clock.advance(1);
+      renewed.push(await gate.refresh(plan));
+    }
+    const count = audit.entries.length;
+    const checks = [plan, ...renewed].map((one) => gate.check(one, aGateCall()));
+    expect((await Promise.all(checks)).map(summarize)).toEqual(["allow", "allow", "allow", "allow"]);
+    expect(audit.entries.slice(count).map(({ event }) => event.type)).toEqual(checks.map(() => "decision"));
+    const foreign = { ...plan, token: other.token };
+    expect(await gate.check(foreign, aGateCall())).toMatchObject({
+      reason: "invalid_token",
+      stage: "token",
+      planId: "",
+    });
+    expect(await gate.check({ ...plan, token: "x" }, aGateCall())).toMatchObject({ reason: "invalid_token" });
+  });
+
   test("comes when a tenth of the time is left, once for calls at once, and not for a look", async () => {
     const audit = new MemoryAuditSink();
     let asked = 0;
@@ -294,5 +364,35 @@ describe("renewal", () => {
     const { gate } = aLocalGate();
     const { plan } = await aSignedPlan();
     await expect(gate.refresh(plan)).rejects.toMatchObject({ code: "ERR_UNKNOWN_PLAN" });
+  });
+});
+
+describe("a gate that is closed", () => {
+  test("signs nothing any more, and records nothing of it", async () => {
+    const audit = new MemoryAuditSink();
+    const { gate } = aLocalGate({ audit });
+    await gate.close();
+    await expect(gate.sign(aSignRequest())).rejects.toMatchObject({ code: "ERR_CLOSED" });
+    expect(audit.entries).toEqual([]);
+  });
+
+  test("has closed its plans: to say so of one again is no error, and of a call of it is one", async () => {
+    const audit = new MemoryAuditSink();
+    const { gate, plan } = await aSignedPlan({ audit });
+    const decision = await gate.check(plan, aGateCall({ tool: "read_file" }));
+    const unknown = { code: "ERR_UNKNOWN_PLAN" };
+    await expect(gate.record(isDone({ ...plan, planId: "other" }))).rejects.toMatchObject(unknown);
+    await gate.close();
+    await gate.record(isDone(plan));
+    await expect(gate.record(anOutcome(decision))).rejects.toMatchObject(unknown);
+    expect(audit.entries.filter(({ event }) => event.type === "closed")).toHaveLength(1);
+  });
+
+  test("records the outcome of a call that still runs, once", async () => {
+    const { gate, plan } = await aSignedPlan();
+    const decision = await gate.check(plan, aGateCall());
+    await gate.close();
+    await gate.record(anOutcome(decision));
+    await expect(gate.record(anOutcome(decision))).rejects.toMatchObject({ code: "ERR_UNKNOWN_PLAN" });
   });
 });

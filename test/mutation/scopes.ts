@@ -133,6 +133,13 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
     "test/hybrid-renewal.test.ts",
   ],
   "src/gates/local.ts": ["src/gates/local-audit.test.ts", "test/local-gate.conformance.test.ts"],
+  "src/gates/local-plans.ts": [
+    "src/gates/local.test.ts",
+    "src/gates/local-audit.test.ts",
+    "test/local-gate.conformance.test.ts",
+    "test/hybrid-renewal.test.ts",
+    "src/gates/remote/portions.test.ts",
+  ],
 };
 /** And where a whole folder is tested from without. */
 const TESTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
