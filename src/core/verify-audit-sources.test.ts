@@ -113,7 +113,10 @@ describe("verifyAudit of decisions with sources", () => {
   ])("finds %s", async (_name, over, problem) => {
     const log = await events();
     const changed = log.map((event, seq) => (seq === 3 ? { ...(event as DecisionRecord), ...over } : event));
-    expect((await verify(changed, TASK.instruction)).problems).toEqual([{ seq: 3, problem }]);
+    const report = await verify(changed, TASK.instruction);
+    expect(report.problems).toEqual([{ seq: 3, problem }]);
+    // What is not right is not taken on trust either.
+    expect(report).toMatchObject({ recomputed: 3, onTrust: 0 });
   });
 
   test.each<[string, AuditEvent[]]>([

@@ -12,6 +12,7 @@ const POLICY = "src/core/policy.ts";
 const REGEX = "src/core/regex.ts";
 const SCHEMA = "src/core/schema.ts";
 const SIGNED = "src/core/signed-token.ts";
+const VERIFY_AUDIT = "src/core/verify-audit.ts";
 const WINDOW = "src/core/sliding-window.ts";
 
 /** By file, in the order of the code. A line that is changed loses its judgement, and is to be judged again. */
@@ -489,5 +490,17 @@ export const JUDGED: readonly Judgement[] = [
     by: "[^}]*\\}|[\\S\\S])",
     kind: "equivalent",
     why: "a class whose name is white space is refused by re2js",
+  },
+  {
+    file: VERIFY_AUDIT,
+    line: "const step = seq === undefined",
+    kind: "equivalent",
+    why: "no decision has the number undefined",
+  },
+  {
+    file: VERIFY_AUDIT,
+    line: "return step !== undefined && token.valid",
+    kind: "equivalent",
+    why: "no step has the id undefined, and no token is kept that is not valid",
   },
 ];
