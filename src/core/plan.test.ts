@@ -199,6 +199,11 @@ describe("refuses", () => {
       aPlanOf({ tool: "read", args: { x: { from: "b" } } }, null),
       ["steps[1]: empty; expected an object"],
     ],
+    [
+      "a pattern, before where values come from",
+      step({ args: { x: { from: "b" }, y: { glob: "a".repeat(1001) } } }),
+      ["steps[0].args.y.glob: a glob has at most 1000 characters"],
+    ],
     ["a cycle", cycle, [`steps${".steps".repeat(19)}…: nested more than 100 levels deep, or a cycle`]],
     ["a date", step({ args: { a: { eq: new Date(0) } } }), ["steps[0].args.a.eq: an instance of Date is not JSON"]],
     ["a lone surrogate", step({ args: { a: { eq: "\ud800" } } }), ["steps[0].args.a.eq: a lone surrogate is not JSON"]],

@@ -503,4 +503,18 @@ export const JUDGED: readonly Judgement[] = [
     kind: "equivalent",
     why: "no step has the id undefined, and no token is kept that is not valid",
   },
+  {
+    file: PLAN,
+    line: 'path: [index, "id"], message',
+    by: '""',
+    kind: "equivalent",
+    why: "nobody sees the code of an issue",
+  },
+  {
+    file: PLAN,
+    line: "path: [index, ...path], message",
+    by: '""',
+    kind: "equivalent",
+    why: "nobody sees the code of an issue",
+  },
 ];
