@@ -294,6 +294,19 @@ describe("nothing slips through a condition", () => {
     ]).toEqual(["block:not_in_plan", "block:not_in_plan", "block:not_in_plan"]);
   });
 
+  test("by a record of a value that the call does not have", () => {
+    const plan = aPlan(READ, { at: { "/to/email": { from: "mail" } } });
+    const sources = [{ arg: "/to/email", from: "mail", seq: 0 }];
+    const evidence: Evidence = { recorded: { step: 1, sources } };
+    const decide = (args: Json): string => summarize(ask({ plan, args, evidence }));
+    expect([{ to: { email: "Eve" } }, { to: {} }, {}, { to: "Eve" }].map(decide)).toEqual([
+      "allow",
+      "block:not_in_plan",
+      "block:not_in_plan",
+      "block:not_in_plan",
+    ]);
+  });
+
   test("otherArgs: what is not listed is absent or null, whatever its name", () => {
     const plan = aPlan({ args: { to: { optional: true } }, at: { "/cc/0": { eq: "a" } }, otherArgs: "block" });
     const decide = (args: string): Decision => ask({ plan, args: JSON.parse(args) });
