@@ -14,6 +14,11 @@ const SCHEMA = "src/core/schema.ts";
 const SIGNED = "src/core/signed-token.ts";
 const VERIFY_AUDIT = "src/core/verify-audit.ts";
 const WINDOW = "src/core/sliding-window.ts";
+const FIND_SOURCE = "src/core/sources/find-source.ts";
+const SPLIT_TEXT = "src/core/sources/split-text.ts";
+const STEP_RESULTS = "src/core/sources/step-results.ts";
+const TOKEN_INDEX = "src/core/sources/token-index.ts";
+const TOOL_INDEX = "src/core/tool-index.ts";
 
 /** By file, in the order of the code. A line that is changed loses its judgement, and is to be judged again. */
 export const JUDGED: readonly Judgement[] = [
@@ -516,5 +521,223 @@ export const JUDGED: readonly Judgement[] = [
     by: '""',
     kind: "equivalent",
     why: "nobody sees the code of an issue",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "const urlStart = kind === WORD && maybeUrl",
+    kind: "speed",
+    why: "the expression is tried where it cannot match",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "const wordStart = urlStart > 0",
+    kind: "equivalent",
+    why: "a URL begins with a letter, where a word begins too",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "const isUrl = urlStart > 0 ||",
+    kind: "equivalent",
+    why: "a row of the same symbol is no host",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "if (isUrl && urlStart === 0)",
+    kind: "equivalent",
+    why: "what the end of a URL was cut off from is cut off again",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "if (!PREFIXES.includes(",
+    kind: "speed",
+    why: "the expression is tried where it cannot match",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "return start > at && kindAt(text, start)",
+    kind: "equivalent",
+    why: "no word begins at a character that is none",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: 'if (!word.includes(".") ||',
+    kind: "speed",
+    why: "the expression is tried where it cannot match",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "while (at < text.length) {",
+    kind: "equivalent",
+    why: "past the end is no word",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "for (; end < text.length && isOfUrl",
+    kind: "equivalent",
+    why: "past the end is nothing of a URL",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "for (; end > start + 1; end--)",
+    kind: "equivalent",
+    why: "a URL does not begin with punctuation",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: 'return token.includes("@") &&',
+    kind: "speed",
+    why: "the expression is tried where it cannot match",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "? token.replace(/[A-Z]+/g",
+    kind: "speed",
+    why: "letter by letter",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "return letter === 104 || letter === 119",
+    kind: "speed",
+    why: "the expression is tried where it cannot match",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "const SCHEME = /^",
+    kind: "equivalent",
+    why: "it matches nothing at the start, and is not looked for further on",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "if (known) return known;",
+    kind: "speed",
+    why: "the kind is found again",
+  },
+  {
+    file: SPLIT_TEXT,
+    line: "return unit >= 48 && unit <= 57;",
+    by: "true",
+    kind: "equivalent",
+    why: "only characters of words are asked about, of which none comes before 0",
+  },
+  {
+    file: STEP_RESULTS,
+    line: "if (id === undefined || !named.has(id))",
+    kind: "equivalent",
+    why: "no source is named undefined",
+  },
+  {
+    file: STEP_RESULTS,
+    line: "if (id !== undefined) this.#steps.get(id)?.add",
+    kind: "equivalent",
+    why: "no step is kept under undefined, and one under each id",
+  },
+  {
+    file: STEP_RESULTS,
+    line: "readonly #results: {",
+    kind: "equivalent",
+    why: "what is no result has nothing at any place",
+  },
+  {
+    file: STEP_RESULTS,
+    line: "if (text === undefined || this.#characters",
+    kind: "equivalent",
+    why: "the length of undefined throws, and has no effect either",
+  },
+  {
+    file: STEP_RESULTS,
+    line: "if (!place) {",
+    kind: "speed",
+    why: "the places are looked up again",
+  },
+  {
+    file: STEP_RESULTS,
+    line: "this.#places.set(path, place);",
+    kind: "speed",
+    why: "the places are looked up again",
+  },
+  {
+    file: STEP_RESULTS,
+    line: "const value = this.#misread < MAX_MISREAD",
+    kind: "speed",
+    why: "one text more is read in vain",
+  },
+  {
+    file: STEP_RESULTS,
+    line: "readonly #structures: {",
+    kind: "equivalent",
+    why: "what is no structure is equal to none",
+  },
+  {
+    file: STEP_RESULTS,
+    line: 'return typeof value === "string" && /^\\s*[[{]/',
+    by: "true",
+    kind: "equivalent",
+    why: "what is no text cannot be read as JSON",
+  },
+  {
+    file: TOKEN_INDEX,
+    line: "readonly #lasts: number[] = [-1];",
+    kind: "equivalent",
+    why: "nobody asks where the end of a text stood last",
+  },
+  {
+    file: TOKEN_INDEX,
+    line: "readonly #starts: {",
+    kind: "equivalent",
+    why: "a text begins at 0, so that nothing is found before it",
+  },
+  {
+    file: TOKEN_INDEX,
+    line: "if (number !== undefined) this.#numbers.set",
+    kind: "equivalent",
+    why: "nobody looks for the number undefined",
+  },
+  {
+    file: TOKEN_INDEX,
+    line: "if (id === undefined) return undefined;",
+    kind: "speed",
+    why: "the texts are searched for a token that they do not have",
+  },
+  {
+    file: TOKEN_INDEX,
+    line: "while (same < ids.length &&",
+    kind: "equivalent",
+    why: "at the end of each text stands a token that no value has",
+  },
+  {
+    file: TOKEN_INDEX,
+    line: "if (first > 57 || token.length > 32",
+    kind: "speed",
+    why: "more tokens are read as numbers that are none",
+  },
+  {
+    file: FIND_SOURCE,
+    line: "if (!place) return undefined;",
+    kind: "equivalent",
+    why: "it is asked with a place only",
+  },
+  {
+    file: FIND_SOURCE,
+    line: "return StepResults.of(results, step)?.findAt",
+    kind: "text",
+    why: "without results the call is blocked by the error",
+  },
+  {
+    file: FIND_SOURCE,
+    line: "default:",
+    kind: "equivalent",
+    why: "of the switch nothing else comes back",
+  },
+  {
+    file: TOOL_INDEX,
+    line: "const starts = [...byText.values()].sort",
+    kind: "equivalent",
+    why: "no two have the same text",
+  },
+  {
+    file: TOOL_INDEX,
+    line: 'if (start.text === "") continue;',
+    kind: "equivalent",
+    why: "under no unit it is not found, and it is the start of any name all the same",
   },
 ];
