@@ -212,6 +212,7 @@ describe("unpinned", () => {
       verdict: "allow",
       sources: [{ arg: "/to", from: "mail", seq: 0, path: "/email" }],
     });
+    expect(summarize(ask({ plan, policy, args: { to: "eve@x.org" } }))).toBe("block:not_in_plan");
   });
 
   test("in an exception: the rule is for calls of which nothing is open", () => {
