@@ -6,6 +6,7 @@ import { LocalGate } from "../gates/index.ts";
 import type { SessionEvent } from "./events.ts";
 import { type SessionOptions, startSession } from "./start-session.ts";
 
+const ASKING = new ScriptedGate({ openHold: () => ({ status: "pending" }) });
 const PLAN = { goal: "Pay", steps: [{ tool: "send_money", maxCalls: 1 }] };
 
 function options(over: Partial<SessionOptions> = {}): SessionOptions {
@@ -86,6 +87,7 @@ test.each<[string, Partial<SessionOptions>, string]>([
   ["no gate", { gate: undefined as never }, "gate: expected a gate"],
   ["half a gate", { gate: { sign: vi.fn() } as never }, "gate: expected a gate"],
   ["no way to hold calls", { onHold: "later" as never }, 'expected "wait" or "suspend"'],
+  ["no way to hold calls, with somebody to ask", { onHold: "later" as never, gate: ASKING }, "expected"],
   ["calls to suspend with nobody to ask", { onHold: "suspend" }, "a gate with a server is needed"],
 ])("says what is wrong with %s", async (_name, over, message) => {
   const refused = { code: "ERR_INVALID_OPTIONS", message: expect.stringContaining(message) };
