@@ -155,6 +155,15 @@ describe("what the gate's answer means", () => {
     expect(gate.outcomes).toEqual([]);
   });
 
+  test.each([["text"], [["to"]], [5]])("allowed arguments that are no object are none: %j", async (made) => {
+    const tools = [aTool({ parse: () => made })];
+    const { session } = await aSession({ gate: new ScriptedGate(), tools });
+    const tool = vi.fn();
+    const result = await session.run(aSessionCall(), tool);
+    expect(result).toMatchObject({ isError: true, decision: { verdict: "block", reason: "internal_error" } });
+    expect(tool).not.toHaveBeenCalled();
+  });
+
   test("a refused call has the block that the gate has recorded", async () => {
     const block = { verdict: "block", reason: "plan_revoked", message: "m", seq: 3 };
     const { session } = await aSession({ gate: new ScriptedGate({ check: [() => block] }) });
