@@ -92,6 +92,7 @@ const ALLOWED: Decision = {
   planId: PLAN_ID,
   step: 1,
   rule: "r",
+  budgetRemaining: null,
 };
 const BLOCKED: BlockDecision = blockDecision(ALLOWED, { reason: "not_in_plan", stage: "plan", detail: "no" });
 const SOURCES = [
