@@ -19,6 +19,9 @@ const SPLIT_TEXT = "src/core/sources/split-text.ts";
 const STEP_RESULTS = "src/core/sources/step-results.ts";
 const TOKEN_INDEX = "src/core/sources/token-index.ts";
 const TOOL_INDEX = "src/core/tool-index.ts";
+const CALL_DECIDER = "src/session/call-decider.ts";
+const LOCAL_DECISION = "src/gates/local-decision.ts";
+const LOCAL_PLANS = "src/gates/local-plans.ts";
 
 /** By file, in the order of the code. A line that is changed loses its judgement, and is to be judged again. */
 export const JUDGED: readonly Judgement[] = [
@@ -733,5 +736,167 @@ export const JUDGED: readonly Judgement[] = [
     line: 'if (start.text === "") continue;',
     kind: "equivalent",
     why: "under no unit it is not found, and it is the start of any name all the same",
+  },
+  {
+    file: "src/session/admitted-call.ts",
+    line: 'this.#state = "settled";',
+    kind: "equivalent",
+    why: "whatever is neither open nor claimed is settled",
+  },
+  {
+    file: "src/session/prepare-call.ts",
+    line: "parsed = await tool.parse?.(call.args)",
+    kind: "equivalent",
+    why: "it is asked only of a tool that has it",
+  },
+  {
+    file: CALL_DECIDER,
+    line: "const opened = await this.#parts.gate.openHold?.(hold);",
+    kind: "equivalent",
+    why: "a session suspends only under a gate that has it",
+  },
+  {
+    file: CALL_DECIDER,
+    line: "switch (decision?.verdict)",
+    kind: "text",
+    why: "without an answer it is an error, which blocks in the same words",
+  },
+  {
+    file: CALL_DECIDER,
+    line: "default:",
+    kind: "equivalent",
+    why: "no answer is no answer, as undefined",
+  },
+  {
+    file: "src/session/session.ts",
+    line: "this.#admitted.delete(admitted);",
+    kind: "speed",
+    why: "what is settled is released once more, which does nothing",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "const isClaimed = opened && reserve",
+    kind: "gap",
+    why: "held calls of a HybridGate are tested in test/holds.test.ts, which takes a minute: too slow for each mutant",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "const holds = claim !== undefined;",
+    kind: "gap",
+    why: "held calls of a HybridGate are tested in test/holds.test.ts, which takes a minute: too slow for each mutant",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "{ type: earlier ?",
+    kind: "gap",
+    why: "plans that go on are tested in test/hybrid-sources.test.ts, which was not run for each mutant",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "goesOn: (planId: string) => boolean = () => false",
+    kind: "equivalent",
+    why: "undefined is as good as false",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "#openNow({ accepted",
+    kind: "speed",
+    why: "a known token is looked at again, with the same answer",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "const isTheirs =",
+    kind: "speed",
+    why: "a known token is looked at again, with the same answer",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "return isTheirs && !isDue",
+    kind: "speed",
+    why: "a known token is looked at again, with the same answer",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "if (token === state.accepted ||",
+    kind: "speed",
+    why: "the signature of a known token is verified again",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "if (this.#options.claim && now <",
+    kind: "gap",
+    why: "run under the tests of a LocalGate alone: test/hybrid-renewal.test.ts is named for it",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "if (keep) this.#renewOnce(state)",
+    kind: "gap",
+    why: "run under the tests of a LocalGate alone: test/hybrid-renewal.test.ts is named for it",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "while (opened && portions) {",
+    kind: "gap",
+    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "const isOut = ",
+    kind: "gap",
+    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "const asked = portions.prepare",
+    kind: "gap",
+    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "if (!asked) break;",
+    kind: "gap",
+    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: 'if (answer === "ask again")',
+    kind: "gap",
+    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: 'return "verdict" in decision &&',
+    kind: "gap",
+    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
+  },
+  {
+    file: LOCAL_PLANS,
+    line: "function isOutOfBudget(",
+    kind: "gap",
+    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
+  },
+  {
+    file: LOCAL_DECISION,
+    line: "const email = opened.valid",
+    kind: "equivalent",
+    why: "a plan is decided under a token that its signer has opened",
+  },
+  {
+    file: LOCAL_DECISION,
+    line: "const approved = options.approval &&",
+    kind: "gap",
+    why: "held calls of a HybridGate are tested in test/holds.test.ts, which takes a minute: too slow for each mutant",
+  },
+  {
+    file: LOCAL_DECISION,
+    line: "return limit && reserved ?",
+    kind: "gap",
+    why: "portions are tested in src/gates/remote/portions.test.ts, which is too slow for each mutant",
+  },
+  {
+    file: LOCAL_DECISION,
+    line: "const evidence: Evidence | undefined =",
+    kind: "equivalent",
+    why: "no evidence and evidence of nothing are the same",
   },
 ];
