@@ -47,6 +47,10 @@ test("a byte order mark inside the text is a character", () => {
   expect(policy.rules[0]?.reason).toBe("a\ufeffb");
 });
 
+test("an alias without a name is one problem", () => {
+  expect(problems(`${HEAD}rules: *\n`)).toHaveLength(1);
+});
+
 describe("takes", () => {
   test("the example of the design", () => {
     const policy = parsePolicy(`version: 1                 # always 1

@@ -185,6 +185,19 @@ test("a refusal does not quote the expression", () => {
   expect(() => compileRegex("(?:secret-value")).toThrow(/^not an RE2 expression: [^`]*missing closing \)$/);
 });
 
+test.each(["(?:secret value", "(?:secret\nvalue"])("nor if it has white space: %j", (source) => {
+  const error = (() => {
+    try {
+      return compileRegex(source);
+    } catch (thrown) {
+      return thrown;
+    }
+  })();
+  expect(error).toBeInstanceOf(PatternError);
+  expect(String(error)).not.toContain("secret");
+  expect((error as Error).cause).toBeInstanceOf(Error);
+});
+
 describe("work", () => {
   test.each([
     ["an e-mail", email],
@@ -218,6 +231,9 @@ describe("work", () => {
     const perUnit = (source: string) => compileRegex(source).work(1001) - compileRegex(source).work(1);
     expect(perUnit("[\\pL ]+")).toBe(2 * perUnit("a+"));
     expect(compileRegex("a+").work(0)).toBeGreaterThan(500);
+    const apart = (count: number) =>
+      `[${Array.from({ length: count }, (_, i) => `\\x{${(200 + 2 * i).toString(16)}}`).join("")}]`;
+    expect([perUnit(apart(32)), perUnit(apart(33))]).toEqual([perUnit("a+"), 2 * perUnit("a+")]);
   });
 
   test("grows in proportion to the text", () => {
