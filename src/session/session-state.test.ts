@@ -121,6 +121,19 @@ describe("a call is made again", () => {
     expect(listEntries(audit)).toEqual(["call-1:allow", "ok", "call-1:call_limit"]);
   });
 
+  test("after it was suspended and went on without its result being kept: it is decided anew", async () => {
+    const { session, audit } = await aSession({ plan: planOf({ tool: "send_money", maxCalls: 1 }) });
+    const call = aSessionCall({ replayKey: "step" });
+    const options = { ...SUSPENDING, keepsResults: false };
+    await session.run(call, () => Promise.reject(new Error("wait")), options);
+    expect(await session.run(call, () => "sent", options)).toMatchObject({ isError: false });
+    expect(session.hasSuspended(call)).toBe(false);
+    const tool = vi.fn();
+    expect(await session.run(call, tool, options)).toMatchObject({ decision: { reason: "call_limit" } });
+    expect(tool).not.toHaveBeenCalled();
+    expect(listEntries(audit)).toEqual(["call-1:allow", "ok", "call-1:call_limit"]);
+  });
+
   test.each([true, false])("with the result of the first, if that is kept: %s", async (keepsResults) => {
     const { session } = await aSession();
     const call = aSessionCall({ replayKey: "step" });

@@ -906,4 +906,11 @@ export const JUDGED: readonly Judgement[] = [
     kind: "equivalent",
     why: "arguments without a digest are found when the chain is verified",
   },
+  {
+    file: "src/session/session.ts",
+    line: "if (suspended) this.#repeatable.forget(entry.call);",
+    by: "true",
+    kind: "speed",
+    why: "a kept result of the same call is forgotten, so that the call is decided once more",
+  },
 ];
