@@ -283,12 +283,6 @@ export const JUDGED: readonly Judgement[] = [
   },
   {
     file: PARSE_POLICY,
-    line: "isAlias(node) ? node.source",
-    kind: "text",
-    why: "a problem that is said already would be said twice",
-  },
-  {
-    file: PARSE_POLICY,
     line: "node.range?.[0]",
     kind: "equivalent",
     why: "what was parsed has a place",
@@ -355,22 +349,9 @@ export const JUDGED: readonly Judgement[] = [
   },
   {
     file: REGEX,
-    line: "set.dfa.classBounds.length > 64",
-    by: ">= 64",
-    kind: "speed",
-    why: "the estimate for just 64 classes",
-  },
-  {
-    file: REGEX,
     line: "const reason = error instanceof",
-    kind: "text",
-    why: "how much of the words of re2js is repeated",
-  },
-  {
-    file: REGEX,
-    line: "{ cause: error }",
-    kind: "text",
-    why: "the cause is for whoever debugs",
+    kind: "equivalent",
+    why: "what is cut off goes to the end either way",
   },
   {
     file: REGEX,
