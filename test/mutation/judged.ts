@@ -894,4 +894,17 @@ export const JUDGED: readonly Judgement[] = [
     kind: "speed",
     why: "a kept result of the same call is forgotten, so that the call is decided once more",
   },
+  {
+    file: CALL_DECIDER,
+    line: "return this.#wanted.wants(step) ? result?.()",
+    kind: "equivalent",
+    why: "without a result it throws, and there is none either",
+  },
+  {
+    file: CALL_DECIDER,
+    line: "} catch {",
+    by: "{}",
+    kind: "equivalent",
+    why: "a function that ends gives undefined as well",
+  },
 ];
