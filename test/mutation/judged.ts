@@ -279,7 +279,7 @@ export const JUDGED: readonly Judgement[] = [
     file: PARSE_POLICY,
     line: "TAG_RESOLVE_FAILED",
     kind: "equivalent",
-    why: "the only other warnings are of directives, which are refused before",
+    why: "the only other warnings are of directives, anchors and aliases, which are refused all the same",
   },
   {
     file: PARSE_POLICY,
