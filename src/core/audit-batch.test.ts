@@ -10,9 +10,17 @@ import {
   startChain,
   verifyChain,
 } from "./audit.ts";
-import { type AuditBatch, describeBatch, MAX_BATCH_ENTRIES, openBatch, signBatch } from "./audit-batch.ts";
+import {
+  AUDIT_BATCH_TYPE,
+  type AuditBatch,
+  describeBatch,
+  MAX_BATCH_ENTRIES,
+  openBatch,
+  signBatch,
+} from "./audit-batch.ts";
 import { digestCall } from "./call.ts";
 import { portableSha256 } from "./digest.ts";
+import { generateSigningKey } from "./signing-key.ts";
 
 const RECORD: DecisionRecord = {
   type: "decision",
@@ -129,6 +137,20 @@ describe("a signed batch", () => {
     }
   });
 
+  test("has a type of its own, so that no other token is taken for one", async () => {
+    const [header = ""] = (await signBatch(describeBatch(chain()), KEY)).split(".");
+    expect(JSON.parse(Buffer.from(header, "base64url").toString())).toHaveProperty("typ", AUDIT_BATCH_TYPE);
+    expect(AUDIT_BATCH_TYPE).toBe("intentlock-audit-batch+jwt");
+  });
+
+  test("does not open when its signature is another's, or is none", async () => {
+    const signature = await signBatch(describeBatch(chain()), KEY);
+    const { publicKey } = await generateSigningKey();
+    for (const [given, key] of [[signature, publicKey] as const, ["a.b.c", KEY.publicKey] as const]) {
+      expect(await openBatch(given, key, chain())).toEqual({ valid: false, detail: expect.any(String) });
+    }
+  });
+
   test("is not signed for no entries, or too many", async () => {
     for (const count of [0, -1, 0.5, MAX_BATCH_ENTRIES + 1]) {
       const signing = signBatch({ ...describeBatch(chain()), count }, KEY);
@@ -137,10 +159,16 @@ describe("a signed batch", () => {
   });
 });
 
+test(`${MAX_BATCH_ENTRIES} entries are a batch, and one more is none`, () => {
+  const events = new Array<AuditEvent>(MAX_BATCH_ENTRIES + 1).fill({ type: "closed" });
+  const entries = chain(PLAN_ID, events);
+  expect(describeBatch(entries.slice(1))).toHaveProperty("count", MAX_BATCH_ENTRIES);
+  expect(() => describeBatch(entries)).toThrow(`A batch has 1 to ${MAX_BATCH_ENTRIES} entries`);
+});
+
 test.each<[string, AuditEntry[]]>([
   ["nothing", []],
   ["a gap", chain().toSpliced(1, 1)],
-  ["too many", new Array<AuditEntry>(MAX_BATCH_ENTRIES + 1).fill(chain()[0] as AuditEntry)],
 ])("%s is no batch", (_name, entries) => {
   expect(() => describeBatch(entries)).toThrow(expect.objectContaining({ code: "ERR_INVALID_BATCH" }));
 });

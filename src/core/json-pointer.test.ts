@@ -65,6 +65,7 @@ describe("everyAt", () => {
     ["every element", "/items/*/email", ["a", "b", undefined]],
     ["an element", "/items/1/email", ["b"]],
     ["past the end", "/items/3/email", [undefined]],
+    ["past the end, with two digits", "/items/10", [undefined]],
     ["an index with a zero before it", "/items/01", ["misshapen"]],
     ["the end of a list", "/items/-", ["misshapen"]],
     ["the length of a list", "/items/length", ["misshapen"]],

@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isToolName, normalizeEmail, normalizeEmailText, RULE_ID } from "./names.ts";
+import { DECLARE_PLAN, isToolName, normalizeEmail, normalizeEmailText, RULE_ID } from "./names.ts";
+
+test("the tool with which a model declares its plan", () => {
+  expect(DECLARE_PLAN).toBe("declare_plan");
+});
 
 test.each<[string, unknown, boolean]>([
   ["letters, digits, _ and -", "github_list-Issues2", true],

@@ -2,7 +2,13 @@ import { calculateJwkThumbprint } from "jose";
 import { expect, test } from "vitest";
 import { aJwt, claims, KEY, open } from "../../test/builders.ts";
 import { openPlanToken, signPlanToken } from "./plan-token.ts";
-import { boundKeySchema, generateSigningKey, publicKeySchema, signingKeySchema } from "./signing-key.ts";
+import {
+  boundKeySchema,
+  generateSigningKey,
+  parseSigningKey,
+  publicKeySchema,
+  signingKeySchema,
+} from "./signing-key.ts";
 
 test("a new key signs, is plain frozen JSON and survives being stored", async () => {
   const key = await generateSigningKey();
@@ -50,6 +56,21 @@ test("of a key set's other fields nothing is kept; a bound key may not have any"
   expect(boundKeySchema.safeParse(published).success).toBe(false);
   expect(boundKeySchema.safeParse(KEY.privateKey).success).toBe(false);
   expect(boundKeySchema.safeParse(KEY.publicKey).success).toBe(true);
+});
+
+test("what is no signing key is refused, in words that quote nothing of it", () => {
+  expect(parseSigningKey(KEY)).toEqual(KEY);
+  const { d } = KEY.privateKey;
+  for (const given of [
+    undefined,
+    null,
+    {},
+    { ...KEY, kid: d },
+    { ...KEY, privateKey: { ...KEY.privateKey, crv: d } },
+  ]) {
+    const refused = expect.objectContaining({ code: "ERR_INVALID_KEY", message: expect.not.stringContaining(d) });
+    expect(() => parseSigningKey(given as never)).toThrow(refused);
+  }
 });
 
 test("the halves of a pair belong together", () => {
