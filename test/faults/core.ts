@@ -78,7 +78,7 @@ export const CORE: readonly Fault[] = [
   {
     id: "inherited-arguments",
     breaks: "An argument that a call does not have is looked for in its prototype",
-    file: "src/core/compile-condition.ts",
+    file: "src/core/matching.ts",
     text: "Object.hasOwn(args, name) ? args[name] : undefined",
     becomes: "args[name]",
     tests: ["src/core/check.test.ts"],
