@@ -1,4 +1,6 @@
+import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { entries } from "./entries.ts";
@@ -9,12 +11,16 @@ const alias = Object.entries(entries).map(([name, file]) => ({
 }));
 
 /** Files that change the process that they run in, or for which it has to be a new one. */
-const ALONE = [
+const CHANGING = [
   "src/adapters/langchain/tripwire.test.ts",
   "src/adapters/mastra/intentlock-agent.test.ts",
   "src/cli/main.test.ts",
-  "src/guard/provider-from-env.test.ts",
 ];
+/** And those that replace a module, which another file may have loaded already. */
+const MOCKING = globSync("src/**/*.test.ts", { cwd: import.meta.dirname }).filter((file) =>
+  /\bvi\.(?:mock|doMock|resetModules)\(/.test(readFileSync(join(import.meta.dirname, file), "utf8")),
+);
+const ALONE = [...CHANGING, ...MOCKING];
 
 export default defineConfig({
   resolve: { alias },
