@@ -9,10 +9,10 @@ const CLOSED = { type: "object", properties, additionalProperties: false };
 function problems(inputSchema: Json, args: object, at: object = {}): string[] {
   try {
     const plan = { goal: "Pay", steps: [{ id: "pay", tool: "send_money", args, at }] };
-    parsePlanForTools(plan, [aTool({ inputSchema })]);
+    expect(parsePlanForTools(plan, [aTool({ inputSchema })]).goal).toBe("Pay");
     return [];
   } catch (error) {
-    if (!(error instanceof PlanError)) throw error;
+    if (!(error instanceof PlanError) || error.issues.length === 0) throw error;
     return error.issues.map(({ path, message }) => `${path}: ${message}`);
   }
 }
@@ -29,6 +29,9 @@ describe("an argument that the tool does not have", () => {
     ["that takes others", { type: "object", properties, additionalProperties: true }],
     ["that takes others of a kind", { type: "object", properties, additionalProperties: { type: "number" } }],
     ["with properties elsewhere", { ...CLOSED, allOf: [{ properties: { amont: {} } }] }],
+    ["with properties in one of several", { ...CLOSED, anyOf: [{ properties: { amont: {} } }] }],
+    ["with properties in exactly one of several", { ...CLOSED, oneOf: [{ properties: { amont: {} } }] }],
+    ["that refers to another", { ...CLOSED, $ref: "#/$defs/payment" }],
     ["with patterns", { ...CLOSED, patternProperties: { "^a": {} } }],
     ["that is no object", true],
   ])("is none under a schema %s", (_name, schema) => {

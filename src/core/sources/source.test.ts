@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { copyJson } from "../json.ts";
-import { parsePlan } from "../plan.ts";
+import { type Plan, parsePlan } from "../plan.ts";
 import { findSchemaIssues } from "../schema.ts";
-import { compileSources, listSources, sourcesSchema, stepIdSchema } from "./source.ts";
+import { compileSources, listSources, namesOfSources, sourcesSchema, stepIdSchema } from "./source.ts";
 
 const takes = (value: unknown): boolean => findSchemaIssues(sourcesSchema, copyJson(value)).length === 0;
 
@@ -71,4 +71,20 @@ describe("the sources of a step", () => {
     expect([task, steps]).toEqual([true, [{ step: "a" }, { step: "b", place: { path: "/x/*", pointer: ["x", "*"] } }]]);
     expect(compileSources("task")).toEqual({ task: true, steps: [] });
   });
+});
+
+test("the sources that a plan names, each once", () => {
+  const plan = {
+    goal: "Pay the bill",
+    steps: [
+      {
+        tool: "pay",
+        args: { to: { from: ["task", "bill"] } },
+        at: { "/a": { from: { step: "contact", path: "/email" } } },
+      },
+      { tool: "mail", args: { to: { each: { from: "contact" } }, text: { anyOf: [{ from: "note" }, { eq: "" }] } } },
+      { tool: "read", args: {} },
+    ],
+  } as unknown as Plan;
+  expect(namesOfSources(plan)).toEqual(new Set(["task", "bill", "contact", "note"]));
 });
