@@ -205,6 +205,15 @@ describe("unpinned", () => {
     });
   });
 
+  test("the decision says so of a plan without sources too, and only of arguments that are open", () => {
+    const rules = [{ ...ASKING.rules[0], match: { unpinned: ["amount", "to", "memo"] } }, aRule()];
+    const policy = assertPolicy({ version: 1, default: "block", rules });
+    const plan = aPlan({ args: { amount: { eq: 5 } } });
+    const decision = ask({ plan, policy, args: { to: "Eve", amount: 5 } });
+    expect(decision).toMatchObject({ verdict: "hold", unpinned: ["to"] });
+    expect(decision).not.toHaveProperty("sources");
+  });
+
   test("the decision says at which trusted place a value was found", () => {
     const plan = aPlan({ tool: "get_contact", id: "mail" }, { args: { to: { from: "mail" } } });
     const policy = assertPolicy(ASKING);

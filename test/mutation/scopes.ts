@@ -107,7 +107,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "src/core/compile-policy.ts": ["src/core/check-sources.test.ts"],
   "src/core/compile-token.ts": ["src/core/check-sources.test.ts"],
   "src/core/decided-call.ts": ["src/core/verify-audit-sources.test.ts", "src/gates/local-audit.test.ts"],
-  "src/core/compile-plan.ts": ["src/core/plan.test.ts", "src/core/check.test.ts"],
+  "src/core/compile-plan.ts": ["src/core/plan.test.ts", "src/core/check.test.ts", "src/core/check-sources.test.ts"],
   "src/core/matching.ts": ["src/core/condition.test.ts", "src/core/check.test.ts"],
   "src/core/pinned.ts": ["src/core/check-sources.test.ts"],
   "src/core/sources/compile-from.ts": ["src/core/check-sources.test.ts", "src/core/sources/documented.test.ts"],
