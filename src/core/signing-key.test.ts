@@ -73,12 +73,13 @@ test("what is no signing key is refused, in words that quote nothing of it", () 
   }
 });
 
-test("the halves of a pair belong together", () => {
+test("the halves of a pair belong together", async () => {
   const { publicKey, privateKey } = KEY;
   expect(signingKeySchema.safeParse(KEY).success).toBe(true);
   for (const change of [
     { kid: "k" },
     { publicKey: { ...publicKey, kid: "k" } },
+    { publicKey: { ...publicKey, x: (await generateSigningKey()).publicKey.x } },
     { privateKey: { ...privateKey, kid: "k" } },
   ]) {
     expect(signingKeySchema.safeParse({ ...KEY, ...change }).success).toBe(false);

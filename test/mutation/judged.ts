@@ -1198,13 +1198,7 @@ export const JUDGED: readonly Judgement[] = [
     file: "src/core/names.ts",
     line: "!value.isWellFormed()",
     kind: "equivalent",
-    why: "a lone surrogate is no character of an address either",
-  },
-  {
-    file: "src/core/signing-key.ts",
-    line: "kid === publicKey.kid",
-    kind: "equivalent",
-    why: "with both halves compared, the third is the same",
+    why: "what follows refuses the same",
   },
   {
     file: "src/session/repeatable-calls.ts",
