@@ -48,6 +48,15 @@ describe("an argument that the tool does not have", () => {
     ]);
   });
 
+  test("is looked up in the schema of the step's own tool", () => {
+    const tools = [
+      aTool({ name: "read", inputSchema: { ...CLOSED, properties: { path: {} } } }),
+      aTool({ inputSchema: CLOSED }),
+    ];
+    const plan = { goal: "Pay", steps: [{ tool: "send_money", args: { to: { eq: "landlord" } } }] };
+    expect(parsePlanForTools(plan, tools).steps).toHaveLength(1);
+  });
+
   test("is looked up among the schema's own", () => {
     expect(problems(CLOSED, { constructor: { eq: 1 } })).toHaveLength(1);
   });
