@@ -1385,4 +1385,19 @@ export const JUDGED: readonly Judgement[] = [
     kind: "equivalent",
     why: "there is a sink, or nothing comes here",
   },
+  {
+    file: "src/gates/local-decision.ts",
+    kind: "gap",
+    why: "what a gate says of a backlog has tests now, and was not run again",
+  },
+  {
+    file: "src/gates/local-plans.ts",
+    kind: "gap",
+    why: "plans of a closed gate, and the stage of an internal error",
+  },
+  {
+    file: "src/core/sources/split-text.ts",
+    kind: "gap",
+    why: "brackets at the end of an address have tests now, and were not run again",
+  },
 ];
