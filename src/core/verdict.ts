@@ -143,19 +143,13 @@ export function blockDecision(call: CallName, block: Block): BlockDecision {
   const { reason, stage, detail, step, rule, grounds } = block;
   const { callId, tool, planId } = call;
   const message = `Blocked by Intentlock (${reason}): ${shorten(detail, MAX_DETAIL_CHARACTERS)}\n${explainReason(reason)}`;
-  const decision: { -readonly [Field in keyof BlockDecision]: BlockDecision[Field] } = {
-    verdict: "block",
-    callId,
-    tool,
-    planId,
-    reason,
-    message,
-    stage,
-  };
-  // Field by field: spreading is several times slower.
-  if (step !== undefined) decision.step = step;
-  if (rule !== undefined) decision.rule = rule;
-  return grounds === undefined ? decision : { ...decision, ...grounds };
+  // Written out twice: of a block with a step, spreading would be a good part of the cost.
+  const decision: BlockDecision =
+    step === undefined
+      ? { verdict: "block", callId, tool, planId, reason, message, stage }
+      : { verdict: "block", callId, tool, planId, reason, message, stage, step };
+  const ruled = rule === undefined ? decision : { ...decision, rule };
+  return grounds === undefined ? ruled : { ...ruled, ...grounds };
 }
 
 /** What a reason means, in one plain sentence. No rule has the id of a reason: the parser of policies sees to that. */
