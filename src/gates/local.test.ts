@@ -216,11 +216,8 @@ describe("a decision", () => {
 
   test("says how long it took", async () => {
     const { gate, plan } = await aSignedPlan();
-    const now = vi.spyOn(performance, "now").mockReturnValue(1000);
+    const now = vi.spyOn(performance, "now");
     onTestFinished(() => now.mockRestore());
-    const checking = gate.check(plan, aGateCall());
-    now.mockReturnValue(1002.5);
-    expect((await checking).elapsedUs).toBeOneOf([0, 2500]);
     now.mockReturnValueOnce(1000).mockReturnValue(1002.5);
     expect((await gate.check(plan, aGateCall())).elapsedUs).toBe(2500);
   });
@@ -254,7 +251,11 @@ describe("a decision", () => {
       },
     });
     now = Number.NaN;
-    expect(await gate.check(plan, aGateCall())).toMatchObject({ reason: "internal_error", stage: "gate" });
+    expect(await gate.check(plan, aGateCall())).toMatchObject({
+      verdict: "block",
+      reason: "internal_error",
+      stage: "gate",
+    });
     now = undefined;
     expect(summarize(await gate.check(plan, aGateCall()))).toBe("block:internal_error");
     expect(summarize(await gate.peek(plan, aGateCall()))).toBe("block:internal_error");
