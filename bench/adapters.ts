@@ -5,22 +5,22 @@
 import { frameworks, type Kind } from "./adapters/frameworks.ts";
 import { type Measurement, printOverheads } from "./adapters/report.ts";
 
-const CALLS = 200;
-const ROUNDS = 25;
-const WARM_UP = 5;
+const CALLS = 50;
+const ROUNDS = 500;
+const WARM_UP = 30;
 
 const measured = new Map<string, Record<Kind, Measurement[]>>();
 for (let round = -WARM_UP; round < ROUNDS; round++) {
   for (const { name, prepare } of frameworks) {
     const times = measured.get(name) ?? { bare: [], idle: [], locked: [] };
     measured.set(name, times);
-    // Each in turn first: what the other leaves behind, garbage above all, falls on both.
+    // Each in turn first: what the other leaves behind, garbage above all, falls on both. Nobody collects it in between: V8
+    // forgets compiled code then, and most of what would be measured is compiling it again.
     const kinds: Kind[] = ["bare", "idle", "locked"];
     const first = Math.abs(round) % kinds.length;
     const order = [...kinds.slice(first), ...kinds.slice(0, first)];
     for (const kind of order) {
       const run = await prepare(kind, CALLS);
-      globalThis.gc?.();
       const begun = performance.now();
       let firstStep = begun;
       await run(() => {

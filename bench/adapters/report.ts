@@ -12,23 +12,33 @@ export interface Measurement {
 
 /** One line per framework: medians over the rounds, of the times and of the differences within each round. */
 export function printOverheads(measured: ReadonlyMap<string, Readonly<Record<Kind, readonly Measurement[]>>>): void {
-  console.log(["", "bare", "idle", "locked", "adapter", "in all", "start"].map(pad).join(""));
+  console.log(["", "bare", "idle", "locked", "adapter", "+-", "in all", "start"].map(pad).join(""));
   for (const [name, runs] of measured) {
-    const added = difference(runs, "idle", "perCallUs");
+    const differences = differ(runs, "idle", "perCallUs");
+    const added = median(differences);
     const calls = (["bare", "idle", "locked"] as const).map((kind) => median(runs[kind].map((run) => run.perCallUs)));
-    const figures = [...calls, added, difference(runs, "bare", "perCallUs"), difference(runs, "idle", "startUs")];
+    const inAll = median(differ(runs, "bare", "perCallUs"));
+    const figures = [...calls, added, errorOf(differences), inAll, median(differ(runs, "idle", "startUs"))];
     const verdict = added <= TARGET_US ? "met" : "MISSED";
     const line = [name, ...figures.map((value) => value.toFixed(1))].map(pad).join("");
     console.log(`${line}   target for the adapter, ${TARGET_US}: ${verdict}`);
   }
 }
 
-function difference(
+/** What the locked run took more, in each round. */
+function differ(
   runs: Readonly<Record<Kind, readonly Measurement[]>>,
   without: Kind,
   what: keyof Measurement,
-): number {
-  return median(runs.locked.map((run, round) => run[what] - (runs[without][round]?.[what] ?? 0)));
+): number[] {
+  return runs.locked.map((run, round) => run[what] - (runs[without][round]?.[what] ?? 0));
+}
+
+/** The standard error of a median, from the middle half of the values: 1.253 σ / √n, where σ is that half's width / 1.349. */
+function errorOf(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor(share * sorted.length)] ?? Number.NaN;
+  return ((at(0.75) - at(0.25)) / 1.349) * (1.253 / Math.sqrt(sorted.length));
 }
 
 function pad(word: string, index: number): string {

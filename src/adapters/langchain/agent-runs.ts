@@ -52,20 +52,20 @@ export class AgentRuns {
   }
 
   /** The session that a run has. @throws IntentlockError `ERR_UNKNOWN_PLAN` if it has none */
-  async find({ id, user, thread, resume }: RunKey): Promise<Session> {
-    if (id === undefined) throw notHere();
+  find({ id, user, thread, resume }: RunKey): Promise<Session> {
+    if (id === undefined) return Promise.reject(notHere());
     if (!this.#runs.has(id) && resume) {
       const session = resume();
       this.#runs.set(id, { user, thread, session });
       this.#giveUpOldest();
       session.catch(() => this.#runs.get(id)?.session === session && this.#runs.delete(id));
-      return await session;
+      return session;
     }
     const run = this.#runs.get(id);
-    if (run?.user !== user || run.thread !== thread) throw notHere();
+    if (run?.user !== user || run.thread !== thread) return Promise.reject(notHere());
     this.#runs.delete(id);
     this.#runs.set(id, run);
-    return await run.session;
+    return run.session;
   }
 
   /** The id of a run's plan, for the private state; undefined if it has none here. */

@@ -40,10 +40,21 @@ export function restoreMethods(tool: object): Record<string, unknown> {
   return Object.fromEntries(own.map((name) => [name, langchain.Runnable.prototype[name]]));
 }
 
-function listGetters(tool: object): string[] {
-  const names = new Set<string>();
-  for (let one = tool; one && one !== Object.prototype; one = Object.getPrototypeOf(one) as object) {
-    for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(one))) if (get) names.add(name);
-  }
-  return [...names];
+function listGetters(tool: object): readonly string[] {
+  const base = Object.getPrototypeOf(tool) as object | null;
+  return [...ownGetters(tool), ...(base === null || base === Object.prototype ? [] : inheritedGetters(base))];
+}
+
+/** By class: sessions lock the same tools again and again. */
+const inherited = new WeakMap<object, readonly string[]>();
+
+function inheritedGetters(base: object): readonly string[] {
+  const known = inherited.get(base) ?? listGetters(base);
+  inherited.set(base, known);
+  return known;
+}
+
+function ownGetters(one: object): string[] {
+  const descriptors = Object.entries(Object.getOwnPropertyDescriptors(one));
+  return descriptors.filter(([, { get }]) => get !== undefined).map(([name]) => name);
 }

@@ -25,7 +25,7 @@ export function runInsideTool<T>(call: { readonly session: Session; readonly cal
 
 /** Runs what calls tools for a model, be it inside of a tool: an agent in an agent has tools of its own to lock. */
 export function runOutsideTools<T>(work: () => T): T {
-  return running.run(undefined, work);
+  return running.getStore() === undefined ? work() : running.run(undefined, work);
 }
 
 /** The id of a call, be it made by a tool that runs under the same. */

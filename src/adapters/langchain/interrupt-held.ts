@@ -39,10 +39,15 @@ const handedOn = new AsyncLocalStorage<HandedOn>();
  *
  * @throws what LangGraph's `interrupt()` threw, or what `work` throws
  */
-export async function keepInterrupt<T>(
+export function keepInterrupt<T>(
   call: Pick<HandedOn, "session" | "callId">,
   work: () => T | Promise<T>,
-): Promise<T> {
+): T | Promise<T> {
+  // Nothing is interrupted: one context less for every call.
+  return call.session.onHold === "wait" ? work() : rethrowInterrupt(call, work);
+}
+
+async function rethrowInterrupt<T>(call: Pick<HandedOn, "session" | "callId">, work: () => T | Promise<T>): Promise<T> {
   const entry: HandedOn = { ...call };
   const rethrow = (): void => {
     if (entry.thrown !== undefined) throw entry.thrown;

@@ -43,13 +43,11 @@ export function lockStructuredTool(tool: StructuredTool, gate: Gate): object {
       throw error;
     }
   };
-  const run = async (method: unknown, input: unknown, config?: ToolConfig): Promise<unknown> => {
-    try {
-      return await runWithoutTripwire(() => Reflect.apply(method as typeof invoke, inner, [input, config]));
-    } catch (error) {
-      if (!(error instanceof langchain.ToolInputParsingException) || behindParsing.has(error)) throw error;
-      throw await refuseCall(gate, { input, config, refusal: { reason: "invalid_args", detail: error.message } });
-    }
+  const run = (method: unknown, input: unknown, config?: ToolConfig): Promise<unknown> =>
+    runWithoutTripwire(() => Reflect.apply(method as typeof invoke, inner, [input, config]));
+  const refuseUnparsed = async (error: unknown, input: unknown, config?: ToolConfig): Promise<unknown> => {
+    if (!(error instanceof langchain.ToolInputParsingException) || behindParsing.has(error)) return error;
+    return await refuseCall(gate, { input, config, refusal: { reason: "invalid_args", detail: error.message } });
   };
   const locked = deriveTool(tool, {
     ...restoreMethods(tool),
@@ -58,10 +56,16 @@ export function lockStructuredTool(tool: StructuredTool, gate: Gate): object {
       try {
         return await run(invoke, input, config);
       } catch (error) {
-        return answerBlocked(gate, input, error);
+        return answerBlocked(gate, input, await refuseUnparsed(error, input, config));
       }
     },
-    call: (args: unknown, config?: ToolConfig) => run(call, args, config),
+    call: async (args: unknown, config?: ToolConfig) => {
+      try {
+        return await run(call, args, config);
+      } catch (error) {
+        throw await refuseUnparsed(error, args, config);
+      }
+    },
     _call: check,
     ...(tool.func && { func: lockFunction(gate, tool.func) }),
   });

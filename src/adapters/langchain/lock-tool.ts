@@ -5,7 +5,12 @@ import { isRunnableTool, lockRunnable } from "./lock-runnable.ts";
 import { isStructuredTool, lockStructuredTool } from "./lock-structured.ts";
 
 /** The tools that a session has locked, by what they were. */
-const locks = new WeakMap<Session, { readonly tools: WeakMap<object, object>; readonly names: Set<string> }>();
+interface Locks {
+  readonly tools: WeakMap<object, object>;
+  readonly names: Set<string>;
+}
+
+const locks = new WeakMap<Session, Locks>();
 
 /** Whether this session has a locked tool of the name: no other of that name may run in its place. */
 export function hasLocked(session: Session, name: string): boolean {
@@ -14,8 +19,7 @@ export function hasLocked(session: Session, name: string): boolean {
 
 /** The same tool, each of whose calls the session checks, on every way to its implementation. */
 export function lockTool<T extends ClientTool>(tool: T, session: Session): T {
-  const { tools, names } = locks.get(session) ?? { tools: new WeakMap<object, object>(), names: new Set<string>() };
-  locks.set(session, { tools, names });
+  const { tools, names } = locks.get(session) ?? beginLocks(session);
   const known = tools.get(tool);
   if (known) return known as T;
   const locked = lockAs(tool, session);
@@ -24,6 +28,12 @@ export function lockTool<T extends ClientTool>(tool: T, session: Session): T {
   // Locked twice by one session, a call would wait for itself.
   tools.set(locked, locked);
   return locked as T;
+}
+
+function beginLocks(session: Session): Locks {
+  const none = { tools: new WeakMap<object, object>(), names: new Set<string>() };
+  locks.set(session, none);
+  return none;
 }
 
 function lockAs(tool: ClientTool, session: Session): object {

@@ -85,14 +85,18 @@ export function intentlockMiddleware(
   const runs = new AgentRuns();
   const keyOf = ({ state, runtime }: Step, { user }: RunIdentity): RunKey => {
     const planId = state._intentlockPlan;
-    const resume = planId && gate.resume ? async () => await resumeRun(options, { planId, user }) : undefined;
+    const resume = planId && keepsPlan ? async () => await resumeRun(options, { planId, user }) : undefined;
     return { id: state._intentlockRun, user: nameUser(user), thread: runtime.configurable?.["thread_id"], resume };
   };
   // What is missing is ours to say: the schema's own words say nothing of what to do.
   const context = z.object({ intentlock: z.unknown().optional() }) as unknown as IntentlockContext;
+  const run = { _intentlockRun: z.string().optional() };
+  // Where a run can go on in another process, its plan has to be known there. A field costs something with every call.
+  const keepsPlan = gate.resume !== undefined;
+  const fields = keepsPlan ? { ...run, _intentlockPlan: z.string().optional() } : run;
   return createMiddleware({
     name: "Intentlock",
-    stateSchema: z.object({ _intentlockRun: z.string().optional(), _intentlockPlan: z.string().optional() }),
+    stateSchema: z.object(fields) as PrivateState,
     ...(!options.identify && { contextSchema: context }),
     beforeAgent: async (_state, runtime: RunRuntime) => {
       // An application's own identify reads what is not told to this hook: it is asked before the first model call.
@@ -100,7 +104,7 @@ export function intentlockMiddleware(
       if (onHold === "suspend" && !canInterrupt(langchain.AsyncLocalStorageProviderSingleton.getRunnableConfig())) {
         throw cannotInterrupt();
       }
-      return { _intentlockRun: runs.begin(), _intentlockPlan: "" };
+      return { _intentlockRun: runs.begin(), ...(keepsPlan && { _intentlockPlan: "" }) };
     },
     wrapModelCall: async (request, handler) => {
       const identity = await readIdentity(identify, request.runtime);
@@ -116,8 +120,7 @@ export function intentlockMiddleware(
       refuseExecuted(message, allowUngated);
       return message;
     },
-    // Where a run can go on in another process, its plan has to be known there.
-    ...(gate.resume && {
+    ...(keepsPlan && {
       afterModel: async ({ _intentlockRun }: Step["state"]) => ({ _intentlockPlan: await runs.planOf(_intentlockRun) }),
     }),
     wrapToolCall: async (request, handler) => {

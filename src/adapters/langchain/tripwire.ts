@@ -2,6 +2,7 @@ import type { Serialized } from "@langchain/core/load/serializable";
 import { IntentlockError } from "../../core/index.ts";
 import { isGated, runOutsideTools } from "./gated-context.ts";
 import { langchain } from "./langchain-core.ts";
+import { overlay } from "./overlay.ts";
 
 const Base: typeof langchain.BaseCallbackHandler = langchain.BaseCallbackHandler;
 
@@ -63,15 +64,19 @@ export function runWithTripwire<T>(work: () => T): T {
 }
 
 /** What LangChain's context is with a tripwire alone: where it keeps such things is known to LangChain only. */
-let alone: object | undefined;
+let alone: { readonly keys: readonly PropertyKey[]; readonly context: object } | undefined;
 
 /** A context as LangChain would make it of this one: for every call, so without making a run of it once per variable. */
 function withTripwire(outside: unknown): object {
-  alone ??= setApart(undefined);
-  const has = (key: PropertyKey): boolean => Reflect.get(outside as object, key) !== undefined;
-  if (typeof outside !== "object" || outside === null) return { ...alone };
-  if (Reflect.ownKeys(alone).some(has)) return setApart(outside);
-  return { __proto__: Object.getPrototypeOf(outside) as object | null, ...outside, ...alone };
+  alone ??= listKeys(setApart(undefined));
+  const { keys, context } = alone;
+  if (typeof outside !== "object" || outside === null) return { ...context };
+  for (const key of keys) if (Reflect.get(outside, key) !== undefined) return setApart(outside);
+  return overlay(outside, context);
+}
+
+function listKeys(context: object): { readonly keys: readonly PropertyKey[]; readonly context: object } {
+  return { keys: Reflect.ownKeys(context), context };
 }
 
 function setApart(outside: unknown): object {
