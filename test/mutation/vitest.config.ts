@@ -5,5 +5,9 @@ import root from "../../vitest.config.ts";
 const { projects: _, ...test } = root.test ?? {};
 export default {
   ...root,
-  test: { ...test, include: env["INTENTLOCK_MUTATION_TESTS"]?.split(",") ?? ["src/**/*.test.ts"] },
+  test: {
+    ...test,
+    include: env["INTENTLOCK_MUTATION_TESTS"]?.split(",") ?? ["src/**/*.test.ts"],
+    setupFiles: ["test/mutation/worker-in-process.ts"],
+  },
 };
