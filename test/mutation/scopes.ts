@@ -39,7 +39,7 @@ export const SCOPES: readonly Scope[] = [
   },
   {
     folder: "src/session",
-    without: ["src/session/index.ts"],
+    without: ["src/session/index.ts", "src/session/run-identity.ts"],
     suites: [
       "src/session/*.test.ts",
       "test/holds.test.ts",
@@ -140,7 +140,6 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "src/session/read-call.ts": ["src/session/session.test.ts", "src/session/admit.test.ts"],
   "src/session/repeatable-calls.ts": ["src/session/session.test.ts", "src/session/suspend.test.ts"],
   "src/session/resume-session.ts": ["src/session/suspend.test.ts", "src/session/start-session.test.ts"],
-  "src/session/run-identity.ts": ["src/session/start-session.test.ts", "src/session/suspend.test.ts"],
   "src/session/session.ts": [
     "src/session/session-state.test.ts",
     "src/session/admit.test.ts",
