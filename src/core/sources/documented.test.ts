@@ -5,7 +5,7 @@ import { createStepResults, type Json, parsePlan } from "../index.ts";
 /** The rows of docs/sources.md. */
 test.each<[value: Json, result: Json, verdict: "allow" | "block:not_in_plan"]>([
   ["50", "12.50", "block:not_in_plan"],
-  ["50", "1,250 AB50", "block:not_in_plan"],
+  ["50", "1,250 AB50 12,50", "block:not_in_plan"],
   ["smith@x.org", "john.smith@x.org", "block:not_in_plan"],
   ["smith@x.org", "Smith@X.org", "allow"],
   ["acme.dev", "https://www.acme.dev/", "allow"],
@@ -18,6 +18,10 @@ test.each<[value: Json, result: Json, verdict: "allow" | "block:not_in_plan"]>([
   [1000, "1,000", "allow"],
   [1000, "1000.00", "allow"],
   [1000, "1e3 01000", "block:not_in_plan"],
+  [2, "1,2,3", "allow"],
+  [12.5, "12,50", "block:not_in_plan"],
+  [50, "12,50", "block:not_in_plan"],
+  ["12,50", "12,50", "allow"],
   ["50", "50.00", "block:not_in_plan"],
   ["1e2", "1e2", "allow"],
   [100, "1e2", "block:not_in_plan"],

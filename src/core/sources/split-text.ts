@@ -80,7 +80,7 @@ function joins(text: string, at: number): boolean {
     case ":":
       return isDigit(text, at - 1) && isDigit(text, at + 1);
     case ",":
-      return isDigit(text, at - 1) && matchAt(THOUSANDS, text, at + 1) > 0;
+      return isDigit(text, at - 1) && (matchAt(THOUSANDS, text, at + 1) > 0 || matchAt(DECIMALS, text, at) > 0);
     default:
       return JOINTS.includes(text[at] as string);
   }
@@ -131,6 +131,8 @@ const URL_START = /https?:\/\/(?=[^\s"<>`])|www\.(?=[\p{L}\p{N}])/iuy;
 const PREFIX = /(?:\.\.?\/){1,16}|~?\/|(?<!\.)\.|[-+](?=\.?\d)/uy;
 const POSSESSIVE = /s(?![\p{L}\p{N}\p{M}\p{Pc}\p{Cf}\p{DI}@])/uy;
 const THOUSANDS = /\d{3}(?!\d)/y;
+/** `12,50` as many write it, or a list of two; `1,2,3` is a list. */
+const DECIMALS = /(?<!\d,\d*),\d{1,2}(?!\d|, ?\d)/y;
 const MORE_OF_URL = /[/?#:](?=[^\s"<>`{}|^])/y;
 const HOST = /^[^/@.]+\.[^/@.]/;
 const SCHEME = /^(?:https?:\/\/)?(?:www\.)?/i;
