@@ -37,7 +37,8 @@ describe("append", () => {
     await first.close();
     const second = await anOutbox({ path: first.path });
     expect(await second.entries("plan-1")).toEqual(entries);
-    expect(await second.plan("plan-1")).toMatchObject({ upload: false, head: chain.head, closed: false });
+    const plan = { upload: false, target: "", head: chain.head, closed: false };
+    expect(await second.plan("plan-1")).toMatchObject(plan);
   });
 
   test("of nothing is nothing", async () => {
@@ -53,6 +54,7 @@ describe("append", () => {
       (chain) => new Chain("plan-2", { ...chain.head, planId: "plan-2" }).decisions(1),
     ],
     ["with a number that is taken", () => new Chain("plan-1").next(anOutcome)],
+    ["that skip a number", ({ head }) => new Chain("plan-1", { ...head, seq: head.seq + 1 }).decisions(1)],
     [
       "that follow on another entry",
       ({ head }) => new Chain("plan-1", { ...head, prev: `sha256:${"0".repeat(64)}` }).decisions(1),
@@ -83,6 +85,17 @@ describe("append", () => {
     expect(await outbox.entries("plan-1")).toEqual(stored);
     expect(await outbox.entries("plan-2")).toEqual([]);
     expect(await outbox.entries("plan-3")).toHaveLength(2);
+  });
+
+  test("says which entry comes next, or that one does not follow", async () => {
+    const outbox = await anOutbox();
+    const chain = new Chain("plan-1");
+    await outbox.append(chain.decisions(2));
+    const { head } = chain;
+    const far = new Chain("plan-1", { ...head, seq: 7 }).decisions(1);
+    await expect(outbox.append(far)).rejects.toThrow("entry 7 is refused: entry 2 comes next");
+    const fork = new Chain("plan-1", { ...head, prev: `sha256:${"0".repeat(64)}` }).decisions(1);
+    await expect(outbox.append(fork)).rejects.toThrow("entry 2 is refused: it does not follow on the entry before");
   });
 
   test("of one plan by two processes is refused to whoever comes second", async () => {
@@ -191,6 +204,8 @@ describe("begin", () => {
       code: "ERR_INVALID_OPTIONS",
     });
     await expect(outbox.begin({ planId: "plan-1", upload: true, target: "t" })).rejects.toThrow("other options");
+    const withKey = { planId: "plan-1", upload: true, clientKey: KEY.privateKey };
+    await expect(outbox.begin(withKey)).rejects.toThrow("other options");
   });
 
   test.each([
@@ -222,10 +237,16 @@ describe("the backlog", () => {
   });
 
   test("does not have local plans in it", async () => {
-    const outbox = await anOutbox({ maxBacklog: 0 });
-    const chain = new Chain("plan-1");
-    await outbox.append(chain.decisions(5));
-    expect(await outbox.entries("plan-1")).toHaveLength(5);
+    const outbox = await anOutbox({ maxBacklog: 1 });
+    const [local, other] = [new Chain("plan-1"), new Chain("plan-2")];
+    await outbox.append(local.decisions(5));
+    await outbox.begin({ planId: "plan-2", upload: true });
+    await outbox.append(other.decisions(1));
+    await outbox.close();
+    const again = await anOutbox({ path: outbox.path, maxBacklog: 1 });
+    await again.append(local.decisions(5));
+    expect(await again.entries("plan-1")).toHaveLength(10);
+    await expect(again.append(other.decisions(1))).rejects.toThrow("1 audit entries wait");
   });
 
   test("is counted anew when the file is opened", async () => {

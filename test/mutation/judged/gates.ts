@@ -196,4 +196,52 @@ export const GATES: readonly Judgement[] = [
     kind: "gap",
     why: "plans of a closed gate, and the stage of an internal error",
   },
+  {
+    file: "src/gates/outbox/chains.ts",
+    line: "if (end.done) this.#reopen.run(end.id);",
+    kind: "speed",
+    why: "a plan that is not done is marked so again",
+  },
+  {
+    file: "src/gates/outbox/chains.ts",
+    line: "end.done = false;",
+    kind: "speed",
+    why: "as above, with every entry that follows",
+  },
+  {
+    file: "src/gates/outbox/chains.ts",
+    line: 'done: row["done_at"] !== null,',
+    kind: "speed",
+    why: "as above",
+  },
+  {
+    file: "src/gates/outbox/chains.ts",
+    line: "done: false, seq, prev });",
+    kind: "speed",
+    why: "as above",
+  },
+  {
+    file: "src/gates/outbox/chains.ts",
+    line: "if (this.#ends.size >= MAX_REMEMBERED) this.#ends.clear();",
+    kind: "speed",
+    why: "what is forgotten is read from the file again",
+  },
+  {
+    file: "src/gates/outbox/chains.ts",
+    line: "this.#ends.set(planId, end);",
+    kind: "speed",
+    why: "as above",
+  },
+  {
+    file: "src/gates/outbox/chains.ts",
+    line: "if (remembered) return remembered;",
+    kind: "speed",
+    why: "as above",
+  },
+  {
+    file: "src/gates/outbox/chains.ts",
+    line: "this.#waiting === this.#savedWaiting) return;",
+    kind: "speed",
+    why: "a number that did not change is written again; one that was not read is the same as one that was not saved",
+  },
 ];
