@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { aCall, anUnsignedToken, aPlan, aRule, claims, NOW, summarize } from "../../test/builders.ts";
+import { aCall, aLedger, anUnsignedToken, aPlan, aRule, claims, NOW, summarize } from "../../test/builders.ts";
+import type { Budget } from "./budget.ts";
 import type { Evidence } from "./call.ts";
 import { check } from "./check.ts";
 import type { PlanCondition } from "./condition.ts";
 import { digest } from "./digest.ts";
 import type { Json } from "./json.ts";
-import type { Plan } from "./plan.ts";
+import type { Plan, PlanStep } from "./plan.ts";
 import { assertPolicy, type Policy } from "./policy.ts";
 import { createStepResults, type StepResults } from "./sources/step-results.ts";
 import { indexTask } from "./sources/task-text.ts";
@@ -20,12 +21,15 @@ interface Asked {
   readonly args: Json;
   readonly results?: StepResults | undefined;
   readonly evidence?: Evidence;
+  readonly budget?: Budget;
+  readonly used?: readonly number[];
 }
 
-function ask({ plan, policy = claims().policy, args, results, evidence }: Asked): Decision {
-  const token = anUnsignedToken({ plan, policy, task: digest(TASK, "task") });
-  const known = { task: indexTask(TASK), ...(results && { results }) };
-  return check({ token, call: aCall({ args }), used: plan.steps.map(() => 0), now: NOW, evidence: evidence ?? known });
+function ask({ plan, policy = claims().policy, args, results, evidence, budget, used }: Asked): Decision {
+  const token = anUnsignedToken({ plan, policy, task: digest(TASK, "task"), ...(budget && { budget }) });
+  const known = { task: indexTask(TASK), ...(results && { results }), ...(budget && { ledger: aLedger() }) };
+  const counts = used ?? plan.steps.map(() => 0);
+  return check({ token, call: aCall({ args }), used: counts, now: NOW, evidence: evidence ?? known });
 }
 
 function given(plan: Plan, ...results: readonly unknown[]): StepResults {
@@ -144,6 +148,21 @@ describe("from results", () => {
     });
   });
 
+  test.each<[string, Partial<Asked>]>([
+    ["call_limit", { used: [0, 1] }],
+    ["no_matching_rule", { policy: assertPolicy({ version: 1, default: "block", rules: [] }) }],
+    [
+      "never",
+      { policy: assertPolicy({ version: 1, default: "block", rules: [aRule({ id: "never", decision: "block" })] }) },
+    ],
+    ["budget_exhausted", { budget: { session: { calls: 0 } } }],
+  ])("a block says so too: %s", (reason, over) => {
+    const plan = aPlan(READ, { args: { to: { from: "mail" } }, maxCalls: 1 });
+    const decision = ask({ plan, args: { to: "Eve" }, results: given(plan, "Eve"), ...over });
+    const sources = [{ arg: "/to", from: "mail", seq: 0 }];
+    expect(decision).toMatchObject({ verdict: "block", reason, step: 1, sources });
+  });
+
   test("what a step found that does not match is no source of the one that does", () => {
     const plan = aPlan(READ, { args: { to: { from: "mail" }, n: { eq: 1 } } }, { args: { to: { glob: "*" } } });
     const decision = ask({ plan, args: { to: "Eve", n: 2 }, results: given(plan, "Eve") });
@@ -193,6 +212,28 @@ describe("unpinned", () => {
     ["hold:ask", "a key twice: nothing to trust", { from: "mail" }, "b", '{"email":"a","email":"b"}'],
   ])("%s: %s", (expected, _name, condition, to, result, tool) => {
     expect(verdict(condition, to, result, tool)).toBe(expected);
+  });
+
+  test.each<[string, Partial<PlanStep>]>([
+    ["from anywhere, and then one of given values", { at: { "/to": { from: "mail" } }, args: { to: { eq: "Eve" } } }],
+    ["one of given values, and then from anywhere", { at: { "/to": { eq: "Eve" } }, args: { to: { from: "mail" } } }],
+  ])("two conditions on one argument fix it if one of them does: %s", (_name, step) => {
+    const plan = aPlan(READ, step);
+    const asked = { plan, policy: assertPolicy(ASKING), results: given(plan, "Eve") };
+    expect(summarize(ask({ ...asked, args: { to: "Eve" } }))).toBe("allow");
+  });
+
+  test("a condition that fixes nothing takes nothing from the other on the same argument", () => {
+    const plan = aPlan(READ, { at: { "/to": { from: ["task", "mail"] } }, args: { to: { glob: "*" } } });
+    const asked = { plan, policy: assertPolicy(ASKING), results: given(plan, "Eve") };
+    const decide = (to: Json): string => summarize(ask({ ...asked, args: { to } }));
+    expect(["Bob", "Eve"].map(decide)).toEqual(["allow", "hold:ask"]);
+  });
+
+  test("where the value of another argument comes from does not open it", () => {
+    const plan = aPlan(READ, { args: { to: { from: "task" }, cc: { from: "mail" } } });
+    const asked = { plan, policy: assertPolicy(ASKING), results: given(plan, "Eve") };
+    expect(summarize(ask({ ...asked, args: { to: "Bob", cc: "Eve" } }))).toBe("allow");
   });
 
   test("the decision says which argument is open, and where its value came from", () => {

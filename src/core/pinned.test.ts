@@ -6,6 +6,7 @@ import { newMatching } from "./matching.ts";
 import { compileTarget, isUnpinned } from "./pinned.ts";
 import type { PlanStep } from "./plan.ts";
 import { assertPolicy } from "./policy.ts";
+import type { FoundSource } from "./sources/find-source.ts";
 
 /** Whether a target is open in a call that the step allows. */
 function isOpen(target: string, step: Partial<PlanStep>, args: JsonObject): boolean {
@@ -94,6 +95,7 @@ describe("fixed", () => {
       false,
     ],
     ["place by place", "/to/*/email", { at: { "/to/*/email": { eq: "a" } } }, { to: [{ email: "a" }] }, true],
+    ["by a source that empty text need not have", "to", { args: { to: { from: "task" } } }, { to: "" }, true],
     ["not by another argument", "to", { args: { cc: { eq: "a" } } }, { to: "a", cc: "a" }, false],
     [
       "not by a name like a pointer",
@@ -112,6 +114,32 @@ describe("fixed", () => {
     ],
   ])("%s", (_name, target, step, args, isFixed) => {
     expect(isOpen(target, step, args)).toBe(!isFixed);
+  });
+});
+
+test("what is carried is open where there is no step to fix it", () => {
+  expect(isUnpinned(compileTarget("to"), newMatching({ to: "a" }))).toBe(true);
+});
+
+describe("to look is work", () => {
+  /** The work that it takes to see whether `to` is open where these values were found for it. */
+  function workFor(target: string, args: JsonObject, found: readonly FoundSource[] = []): number {
+    const [step] = compilePlan(aPlan({ args: { to: { from: "task" } } })).get("send_money") ?? [];
+    const grounds = { task: undefined, lacksTask: false, results: undefined, recorded: undefined, trusted: new Map() };
+    const matching = { ...newMatching(args), step, grounds: { ...grounds, found: [...found] } };
+    const { left } = matching;
+    isUnpinned(compileTarget(target), matching);
+    return left - matching.left;
+  }
+
+  test("through a list", () => {
+    const to = Array.from({ length: 100 }, () => ({}));
+    expect(workFor("/to/*/email", { to })).toBeGreaterThanOrEqual(5000);
+  });
+
+  test("through what was found", () => {
+    const found = Array.from({ length: 100 }, () => ({ match: { arg: "/to", from: "task" }, pins: true }));
+    expect(workFor("to", { to: "a" }, found)).toBeGreaterThanOrEqual(100);
   });
 });
 

@@ -8,7 +8,7 @@ const CALL = { callId: "call-1", tool: "send_money", planId: "plan-1" };
 describe("a block", () => {
   test("has what the model reads on two lines", () => {
     const decision = blockDecision(CALL, { reason: "not_in_plan", stage: "plan", detail: "no step uses it" });
-    expect(decision).toEqual({
+    expect(decision).toStrictEqual({
       ...CALL,
       verdict: "block",
       reason: "not_in_plan",
@@ -22,6 +22,27 @@ describe("a block", () => {
     const decision = blockDecision(CALL, block);
     expect(decision).toMatchObject({ reason: "toString", rule: "toString", step: 3 });
     expect(decision.message).toBe("Blocked by Intentlock (toString): d\nA rule of the policy forbids this action.");
+  });
+
+  test("says of which step it is, by which rule, and what that rests on", () => {
+    const grounds = { sources: [{ arg: "/to", from: "mail", seq: 0 }], unpinned: ["to"] };
+    const { message, ...rest } = blockDecision(CALL, {
+      reason: "never",
+      stage: "policy",
+      detail: "d",
+      step: 0,
+      rule: "never",
+      grounds,
+    });
+    expect(rest).toStrictEqual({
+      ...CALL,
+      verdict: "block",
+      reason: "never",
+      stage: "policy",
+      step: 0,
+      rule: "never",
+      ...grounds,
+    });
   });
 
   test("takes no more of a call than its names", () => {
@@ -69,6 +90,11 @@ describe("reasons", () => {
 describe("the name of a call", () => {
   test("is what it says, if it can be", () => {
     expect(nameCall({ callId: "1", tool: "t", args: {} }, "p")).toEqual({ callId: "1", tool: "t", planId: "p" });
+  });
+
+  test("has what is text of it, if the other is none", () => {
+    expect(nameCall({ callId: 5, tool: "t" }, "p")).toEqual({ callId: "", tool: "t", planId: "p" });
+    expect(nameCall({ callId: "1", tool: null }, "p")).toEqual({ callId: "1", tool: "", planId: "p" });
   });
 
   test("is cut and made well-formed", () => {

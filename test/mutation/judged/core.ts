@@ -1064,6 +1064,43 @@ export const CORE: readonly Judgement[] = [
     why: "a value that is one of two structures",
   },
   {
+    file: "src/core/matching.ts",
+    line: "if (matching.lastName === name)",
+    kind: "speed",
+    why: "the argument is read again",
+  },
+  {
+    file: "src/core/pinned.ts",
+    line: "parsePointer(name) ?? []",
+    kind: "equivalent",
+    why: "the policy was checked: its pointers can be parsed",
+  },
+  {
+    file: "src/core/pinned.ts",
+    line: "const around: string[] = [];",
+    kind: "equivalent",
+    why: "no condition is for a place whose pointer does not begin with a slash",
+  },
+  {
+    file: "src/core/pinned.ts",
+    line: "...around.reverse()",
+    kind: "speed",
+    why: "which of them is looked up first",
+  },
+  {
+    file: "src/core/pinned.ts",
+    line: "const { found = [] }",
+    kind: "equivalent",
+    why: "a text is of no argument, so that it opens none",
+  },
+  {
+    file: "src/core/verdict.ts",
+    line: "grounds === undefined ? ruled",
+    by: "false",
+    kind: "speed",
+    why: "the same decision, copied",
+  },
+  {
     file: "src/core/sources/split-text.ts",
     kind: "gap",
     why: "brackets at the end of an address have tests now, and were not run again",
