@@ -86,7 +86,7 @@ async function playScene(
 async function makeCall(
   { server, gate, pass }: Stage,
   plan: SignedPlan,
-  { callId, tool, args, decided, fails }: SceneCall & { readonly callId: string },
+  { callId, tool, args, decided, fails, result }: SceneCall & { readonly callId: string },
 ): Promise<boolean> {
   const call = { callId, tool, args, fingerprint: toolFingerprint(tool) };
   let decision = await gate.check(plan, call);
@@ -104,7 +104,13 @@ async function makeCall(
   if (decision.verdict !== "allow") return false;
   pass(640);
   const status = fails ? "failed" : "ok";
-  await gate.record({ type: "outcome", planId: plan.planId, decisionSeq: decision.seq!, status, durationMs: 640 });
+  const outcome = {
+    decisionSeq: decision.seq!,
+    status,
+    durationMs: 640,
+    ...(result !== undefined && { result }),
+  } as const;
+  await gate.record({ type: "outcome", planId: plan.planId, ...outcome });
   return decided === "approve";
 }
 

@@ -1,4 +1,4 @@
-import type { PlanStep } from "../../src/core/index.ts";
+import type { Json, PlanStep } from "../../src/core/index.ts";
 import { ALICE } from "../builders.ts";
 
 export const ERIN = "erin@acme.dev";
@@ -19,6 +19,15 @@ rules:
         amount: { gte: 1000 }
     decision: hold
     reason: Payments from 1,000 on need a second pair of eyes
+    approvers:
+      roles: [approver]
+    timeoutSeconds: 1500
+  - id: payee-from-a-document
+    match:
+      tool: send_payment
+      unpinned: [to]
+    decision: hold
+    reason: Whom to pay stands in a document, and not in the task
     approvers:
       roles: [approver]
     timeoutSeconds: 1500
@@ -77,6 +86,8 @@ export interface SceneCall {
   /** Of a held one; nobody decides unless told. */
   readonly decided?: "approve" | "reject";
   readonly fails?: true;
+  /** What it gave, for steps that take values from it. */
+  readonly result?: Json;
 }
 
 function pay(supplier: string, amount: number, decided?: SceneCall["decided"]): Scene {
@@ -99,6 +110,19 @@ function pay(supplier: string, amount: number, decided?: SceneCall["decided"]): 
 const NOTES = { tool: "write_notes", args: { version: "4.2.0", highlights: ["Faster start", "Fewer warnings"] } };
 
 export const SCENES: readonly Scene[] = [
+  {
+    agent: "invoices",
+    user: ERIN,
+    task: "Pay the invoice that came this morning",
+    steps: [
+      { id: "invoice", tool: "read_invoice" },
+      { tool: "send_payment", args: { to: { from: "invoice" }, amount: { lte: 500 } }, maxCalls: 1 },
+    ],
+    calls: [
+      { tool: "read_invoice", args: { newest: true }, result: { supplier: "Weber Paper", number: "2026-301" } },
+      { tool: "send_payment", args: { to: "Weber Paper", amount: 301, reference: "2026-301" }, decided: "approve" },
+    ],
+  },
   pay("Nordlicht Energy", 412),
   pay("Hafen Logistics", 2480, "approve"),
   pay("Kern Office Supplies", 186),
