@@ -84,6 +84,12 @@ export const SESSION: readonly Judgement[] = [
     why: "an example of the guide that is another, and still one of a plan, is not noticed",
   },
   {
+    file: "src/session/plan-json-schema.ts",
+    line: "const ANYTHING",
+    kind: "text",
+    why: "a description for the model",
+  },
+  {
     file: "src/session/task.ts",
     line: "earlier.every",
     kind: "gap",
