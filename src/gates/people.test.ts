@@ -4,6 +4,7 @@ import type { UserInput } from "./gate.ts";
 import { type People, resolveUser, toUser } from "./people.ts";
 
 const NAMED = toUser(ALICE);
+const ROLES = ["admin", "approver", "member"];
 const KNOWN = { email: ALICE, roles: ["admin"], groups: ["board"] };
 
 describe("a person as an application names them", () => {
@@ -11,6 +12,7 @@ describe("a person as an application names them", () => {
     ["an address", ALICE, { email: ALICE, roles: [], groups: [] }],
     ["an address in other letters", "ALICE@Acme.Dev", { email: ALICE, roles: [], groups: [] }],
     ["roles and groups", KNOWN, KNOWN],
+    ["every role that there is", { ...KNOWN, roles: [...ROLES] }, { ...KNOWN, roles: ROLES }],
     ["no more than that", { ...KNOWN, admin: true } as UserInput, KNOWN],
   ])("%s", (_name, input, expected) => {
     expect(toUser(input)).toEqual(expected);
@@ -42,7 +44,17 @@ describe("a person as an application names them", () => {
     { roles: ["boss"] },
     { roles: ["Member"] },
   ])("%j are no roles and groups", (over) => {
+    const [field] = Object.keys(over);
     expect(() => toUser({ email: ALICE, ...over } as unknown as UserInput)).toThrow(
+      expect.objectContaining({
+        code: "ERR_INVALID_OPTIONS",
+        message: expect.stringContaining(`user's ${field} have`),
+      }),
+    );
+  });
+
+  test.each([undefined, null, 5, true])("%j is nobody", (input) => {
+    expect(() => toUser(input as unknown as UserInput)).toThrow(
       expect.objectContaining({ code: "ERR_INVALID_OPTIONS" }),
     );
   });
