@@ -161,7 +161,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
     "src/gates/remote/portions.test.ts",
   ],
   "src/gates/outbox/outbox.ts": ["src/gates/outbox/uploader.test.ts", "src/gates/local-audit.test.ts"],
-  "src/gates/outbox/uploader.ts": ["src/gates/outbox/outbox.test.ts", "src/gates/outbox/outbox-property.test.ts"],
+  "src/gates/outbox/uploader.ts": ["src/gates/outbox/outbox.test.ts"],
   "src/gates/outbox/worker.ts": ["src/gates/outbox/outbox.test.ts", "src/gates/outbox/uploader.test.ts"],
 };
 /** And where a whole folder is tested from without. */
@@ -173,11 +173,7 @@ const TESTS_OF_FOLDERS: Readonly<Record<string, readonly string[]>> = {
     "test/local-gate.conformance.test.ts",
   ],
   "src/gates/remote": ["src/gates/http-faults.test.ts", "test/server-gates.conformance.test.ts"],
-  "src/gates/outbox": [
-    "src/gates/outbox/outbox.test.ts",
-    "src/gates/outbox/uploader.test.ts",
-    "src/gates/outbox/outbox-property.test.ts",
-  ],
+  "src/gates/outbox": ["src/gates/outbox/outbox.test.ts", "src/gates/outbox/uploader.test.ts"],
 };
 
 /** The tests beside the file, or those that stand for them. */
