@@ -18,7 +18,7 @@ describe("what a glob matches", () => {
     ["a star does not give away the folder itself", "dir/*", "dir/.", false],
     ["a dot and a star is not `..`", "dir/.*", "dir/..", false],
     ["question marks are not `..`", "dir/??", "dir/..", false],
-    ["a class and a dot is not `..`", "dir/[.].", "dir/..", true],
+    ["a class of one dot is that dot written out", "dir/[.].", "dir/..", true],
     ["`..` written out matches", "dir/../*", "dir/../x", true],
     ["`..` is not resolved in the text", "*", "a/../b", false],
     ["a doubled slash in the text", "a/*", "a//b", false],
@@ -42,6 +42,7 @@ describe("what a glob matches", () => {
     ["two slashes are not the root", "**", "//etc", false],
     ["the root does not excuse a trailing slash", "**/a", "/a/", false],
     ["the root does not excuse an empty segment that two stars would swallow", "**//b/**", "/b//c", false],
+    ["the root does not excuse an empty segment that another alternative has", "{**/a,b//x//*}", "/x//a", false],
     ["the root does not excuse `..`", "**", "/..", false],
     ["the root written out", "/**", "/etc/passwd", true],
     ["two stars match dotfiles", "**", ".git/config", true],
@@ -130,6 +131,9 @@ test.each([
   ["a range", "{1..1000000}", "at most 32 alternatives"],
   ["one alternative too many", "{1..33}", "at most 32 alternatives"],
   ["nested sets", "{a,{b,{c,{d,e}}}}".repeat(4), "at most 32 alternatives"],
+  ["one that empty alternatives would displace", `{{${",".repeat(33)}a},b}`, "at most 32 alternatives"],
+  ["one that empty alternatives before others would displace", `{${",".repeat(32)}a,b}{,}`, "at most 32 alternatives"],
+  ["one character of alternatives too many", `{{a..t}${"z".repeat(499)},z}`, "at most 10000 characters"],
   ["long alternatives", `{1..30}${"a".repeat(400)}`, "at most 10000 characters"],
   ["padded numbers", `{${"0".repeat(500)}1..30}`, "at most 10000 characters"],
   ["nothing", "{,}", "expand to nothing"],
@@ -137,6 +141,18 @@ test.each([
 ])("a glob is refused: %s", (_name, pattern, message) => {
   expect(() => compileGlob(pattern)).toThrow(PatternError);
   expect(() => compileGlob(pattern)).toThrow(message);
+});
+
+test.each([
+  ["1000 characters", "a".repeat(1000), "a".repeat(1000)],
+  ["10000 characters of alternatives", `{a..t}${"z".repeat(499)}`, `t${"z".repeat(499)}`],
+])("a glob may have %s", (_name, pattern, text) => {
+  expect(compileGlob(pattern).matches(text)).toBe(true);
+});
+
+test("alternatives beside empty ones match", () => {
+  const glob = compileGlob(`{{${",".repeat(30)}a},b}`);
+  expect(["a", "b", ""].map((text) => glob.matches(text))).toEqual([true, true, false]);
 });
 
 test("all of the alternatives that are accepted match", () => {
@@ -167,6 +183,26 @@ describe("work", () => {
     expect(compileGlob(pattern).work(64 * KIB)).toBeGreaterThan(MAX_MATCH_WORK);
   });
 
+  // Whether a decision is blocked for its work depends on these: every machine must come to the same.
+  test.each([
+    ["plain text, whatever the length of the other", "a", false, 510, 0],
+    ["another plain text", "{a,b}", false, 520, 0],
+    ["a wildcard", "*", false, 1000, 16],
+    ["another alternative with a wildcard", "{a*,b*}", false, 1500, 22],
+    ["a text before the wildcard", "abc*", false, 1000, 16],
+    ["two wildcards side by side", "??", false, 1000, 16],
+    ["a piece between two stars", "*abcd*", false, 1000, 136],
+    ["another segment", "a/*", false, 1000, 22],
+    ["`**`", "**", false, 1000, 35],
+    ["a segment between two `**`", "**/a/**", false, 1000, 145],
+    ["a wildcard, ignoring case", "*", true, 1000, 76],
+    ["a text with letters, ignoring case", "a/*", true, 1000, 142],
+    ["a text without letters, ignoring case", "1/*", true, 1000, 82],
+  ])("is the same number everywhere: %s", (_name, pattern, ignoreCase, fixed, perUnit) => {
+    const { work } = compileGlob(pattern, { ignoreCase });
+    expect([work(0), work(1) - work(0)]).toEqual([fixed, perUnit]);
+  });
+
   test("without `**`, a text with too many segments is not even divided", () => {
     const text = "a/".repeat(200_000);
     const [fixed, any] = [compileGlob("*/*"), compileGlob("**/*a*/")];
@@ -181,6 +217,7 @@ describe("work", () => {
 
 test.each([
   ["`..` after many hits of `**/a/**`", "**/a/**", (n: number) => `${"a/".repeat(n)}../b`],
+  ["`.` after many hits", "**/a/**", (n: number) => `${"a/".repeat(n)}./b`],
   ["an empty segment after many hits", "**/a/**", (n: number) => `${"a/".repeat(n)}/b`],
   ["four stars", "*a*a*a*a*b", (n: number) => "a".repeat(2 * n)],
   ["a piece that almost matches", "*aaaaaaaab*", (n: number) => "a".repeat(2 * n)],

@@ -110,16 +110,21 @@ function isSpecial(segment: string): boolean {
 function expandBraces(pattern: string): string[] {
   if (pattern.length > MAX_LENGTH) throw new PatternError(`a glob has at most ${MAX_LENGTH} characters`);
   if (pattern.split("{").length - 1 > MAX_BRACES) throw new PatternError(`a glob has at most ${MAX_BRACES} "{"`);
-  // braceExpand cuts off at its maximum without saying so: one more than allowed tells that it did.
-  const alternatives = braceExpand(pattern, { braceExpandMax: MAX_ALTERNATIVES + 1 });
-  if (alternatives.length === 0) throw new PatternError("the braces of this glob expand to nothing");
-  if (alternatives.length > MAX_ALTERNATIVES) {
+  // braceExpand cuts off at its maximum without saying so: one more than allowed tells that it did. What is empty counts
+  // before it is left out, and may have displaced what is not: with text behind it, none is left out.
+  if (expand(`${pattern}/`).length > MAX_ALTERNATIVES) {
     throw new PatternError(`the braces of a glob expand to at most ${MAX_ALTERNATIVES} alternatives`);
   }
+  const alternatives = expand(pattern);
+  if (alternatives.length === 0) throw new PatternError("the braces of this glob expand to nothing");
   if (alternatives.join("").length > MAX_EXPANDED_LENGTH) {
     throw new PatternError(`the braces of a glob expand to at most ${MAX_EXPANDED_LENGTH} characters`);
   }
   return alternatives;
+}
+
+function expand(pattern: string): string[] {
+  return braceExpand(pattern, { braceExpandMax: MAX_ALTERNATIVES + 1 });
 }
 
 function describe(minimatch: Minimatch, parts: readonly ParseReturnFiltered[]): Wildcards {
