@@ -1,9 +1,11 @@
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anyJson, anything } from "../../test/arbitraries.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import {
   copyJson,
+  copySorted,
   freezeArgs,
   freezeJson,
   isJsonObject,
@@ -11,6 +13,7 @@ import {
   JsonProblem,
   jsonEqual,
   MAX_ARGS_BYTES,
+  MAX_JSON_BYTES,
   MAX_JSON_DEPTH,
 } from "./json.ts";
 
@@ -60,6 +63,7 @@ describe("copyJson copies", () => {
     ["names that objects inherit", { constructor: 1, toString: 2 }, '{"constructor":1,"toString":2}'],
     ["a key toJSON that is not a function", { toJSON: "x" }, '{"toJSON":"x"}'],
     ["an object without a prototype", Object.assign(Object.create(null), { a: 1 }), '{"a":1}'],
+    ["an object of another realm", runInNewContext("({ a: [{ b: 1 }] })"), '{"a":[{"b":1}]}'],
     ["own properties only", Object.setPrototypeOf({ a: 1 }, null), '{"a":1}'],
     ["no symbol keys", { a: 1, [Symbol("b")]: 2 }, '{"a":1}'],
     ["no hidden properties", Object.defineProperty({ a: 1 }, "b", { value: 2 }), '{"a":1}'],
@@ -81,6 +85,8 @@ describe("copyJson refuses", () => {
     x = 1;
   }
   const endlessName = Object.create({}, { constructor: { value: { name: "x".repeat(1e6) } } });
+  const numberedName = Object.create({}, { constructor: { value: { name: 1 } } });
+  const bareChain = Object.create(Object.create(null));
   const unreadable = Object.defineProperty({}, "a", {
     enumerable: true,
     get: () => {
@@ -118,6 +124,9 @@ describe("copyJson refuses", () => {
     ["a class instance", { p: new Point() }, "p", "an instance of Point is not JSON"],
     ["inherited properties", Object.create({ a: 1 }), "", "an instance of Object is not JSON"],
     ["a class with an endless name", Object.create(endlessName), "", `an instance of ${"x".repeat(100)} is not JSON`],
+    ["an instance of a class without a name", new (class {})(), "", "an object with a prototype is not JSON"],
+    ["a class whose name is a number", Object.create(numberedName), "", "an object with a prototype is not JSON"],
+    ["a prototype without a class", Object.create(bareChain), "", "an object with a prototype is not JSON"],
     ["a hole in an array", Object.assign([1], { length: 2 }), "[1]", "undefined is not JSON"],
     ["an endless sparse array", new Array(4_294_967_295), "[0]", "undefined is not JSON"],
     ["a lone high surrogate", { a: "\ud800" }, "a", "a lone surrogate is not JSON"],
@@ -144,6 +153,10 @@ describe("copyJson refuses", () => {
     const problem = problemOf(value);
     expect({ path: problem.path, message: problem.message }).toEqual({ path, message });
   });
+});
+
+test("a value that is too deep is found where it is", () => {
+  expect(problemOf(nestedArrays(102)).parts).toEqual(Array(100).fill(0));
 });
 
 describe("what answers differently each time", () => {
@@ -227,6 +240,39 @@ describe("the largest arguments", () => {
     );
   });
 
+  test.each<[string, unknown]>([
+    ["text", "\u0001\u0001"],
+    ["text in a list", ["\u0001"]],
+    ["text and a key", { "\u0001": "\u0001" }],
+  ])("what JSON prints six times as long is counted exactly: %s", (_name, value) => {
+    const bytes = JSON.stringify(value).length;
+    expect(copyJson(value, bytes)).toEqual(value);
+    expect(problemOf(value, bytes - 1).message).toBe(`larger than ${bytes - 1} bytes of JSON`);
+  });
+
+  test.each<[string, unknown]>([
+    ["numbers", 1],
+    ["empty texts", ""],
+    ["nulls", null],
+    ["empty lists", []],
+    ["objects", { a: 1 }],
+  ])("a list is read no further than the limit lets it: %s", (_name, item) => {
+    let asked = 0;
+    const get = (_target: unknown, key: PropertyKey) => {
+      if (key === "length") return 10_000;
+      asked++;
+      return item;
+    };
+    expect(problemOf(new Proxy([], { get }), 1000).message).toBe("larger than 1000 bytes of JSON");
+    expect(asked).toBe(Math.ceil(1000 / JSON.stringify([item]).slice(1).length));
+  });
+
+  test("the value itself is named when it is too large, or the part where it becomes so", () => {
+    const text = "x".repeat(1000);
+    expect(problemOf(text, 1000).path).toBe("");
+    expect(problemOf({ a: [1, text] }, 1000).path).toBe("a[1]");
+  });
+
   test("a graph that expands without end is cut off", () => {
     expect(problemOf(expandingGraph(90), 10_000).message).toBe("larger than 10000 bytes of JSON");
   });
@@ -263,11 +309,42 @@ describe("freezeJson", () => {
     expect(freezeJson(frozen)).toBe(frozen);
   });
 
+  test("keeps the limit that it is given, and refuses what has no value", () => {
+    expect(freezeJson("x".repeat(998), 1000)).toHaveLength(998);
+    expect(() => freezeJson("x".repeat(999), 1000)).toThrow("larger than 1000 bytes of JSON");
+    expect(() => freezeJson({ a: undefined })).toThrow("undefined is not JSON");
+  });
+
   test("copies what somebody else froze", () => {
     const theirs = Object.freeze({ a: { b: 1 } });
     const ours = freezeJson(theirs);
     theirs.a.b = 2;
     expect(ours).toEqual({ a: { b: 1 } });
+  });
+});
+
+describe("copySorted", () => {
+  const givingKeys = (...keys: string[]) =>
+    new Proxy(Object.fromEntries(keys.map((key) => [key, 0])), { ownKeys: () => keys });
+
+  test.each<[string, unknown, boolean]>([
+    ["no keys", [1, "a"], true],
+    ["keys in order", { A: 1, b: 2 }, true],
+    ["an empty key", { "": 1, a: 2 }, true],
+    ["what stands around digits", { "/": 1, ":": 2 }, true],
+    ["keys in another order", { b: 1, a: 2 }, false],
+    ["keys in another order deep inside", [{ a: { c: 1, b: 2 } }], false],
+    ["a 0 that the copy puts first", givingKeys("!", "0"), false],
+    ["a 9 that the copy puts first", givingKeys("!", "9"), false],
+    ["what was frozen in order", freezeJson({ a: 1, b: 2 }), true],
+    ["what was frozen in another order", freezeJson({ b: 1, a: 2 }), false],
+  ])("says whether JSON prints keys in canonical order: %s", (_name, value, sorted) => {
+    expect(copySorted(value)).toMatchObject({ copy: copyJson(value), sorted });
+  });
+
+  test("refuses what has no value, and what is larger than any value may be", () => {
+    expect(() => copySorted({ a: undefined })).toThrow("undefined is not JSON");
+    expect(() => copySorted("x".repeat(MAX_JSON_BYTES))).toThrow(`larger than ${MAX_JSON_BYTES} bytes of JSON`);
   });
 });
 
@@ -277,6 +354,8 @@ describe("jsonEqual", () => {
     ["null and false", null, false, false],
     ["null and an object", null, {}, false],
     ["an object and null", {}, null, false],
+    ["an object and a number", {}, 20, false],
+    ["an object and the text of its keys", { 0: "a" }, "a", false],
     ["an array and an object", [], {}, false],
     ["an object with the keys of an array", { 0: "a", length: 1 }, ["a"], false],
     ["the other order of keys", { a: 1, b: 2 }, { b: 2, a: 1 }, true],
