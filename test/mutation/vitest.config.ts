@@ -8,6 +8,7 @@ export default {
   test: {
     ...test,
     include: env["INTENTLOCK_MUTATION_TESTS"]?.split(",") ?? ["src/**/*.test.ts"],
-    setupFiles: ["test/mutation/worker-in-process.ts"],
+    setupFiles: ["test/mutation/worker-in-process.ts", "test/mutation/short-waits.ts"],
+    testTimeout: 10_000,
   },
 };
