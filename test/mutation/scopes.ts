@@ -160,6 +160,12 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
     "test/hybrid-renewal.test.ts",
     "src/gates/remote/portions.test.ts",
   ],
+  "src/gates/outbox/open-file.ts": ["src/gates/outbox/outbox.test.ts", "test/outbox-disk.test.ts"],
+  "src/gates/outbox/store.ts": [
+    "src/gates/outbox/outbox.test.ts",
+    "src/gates/outbox/uploader.test.ts",
+    "test/outbox-disk.test.ts",
+  ],
   "src/gates/outbox/outbox.ts": ["src/gates/outbox/uploader.test.ts", "src/gates/local-audit.test.ts"],
   "src/gates/outbox/uploader.ts": ["src/gates/outbox/outbox.test.ts"],
   "src/gates/outbox/worker.ts": ["src/gates/outbox/outbox.test.ts", "src/gates/outbox/uploader.test.ts"],
