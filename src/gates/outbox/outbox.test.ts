@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -311,6 +311,13 @@ describe("openOutbox", () => {
       (path) => withFile(path, (file) => file.exec("PRAGMA application_id = 7")),
       /another program's/,
     ],
+    [
+      "another program's tables, and no id",
+      (path) => anotherFile(path, "CREATE TABLE users (name TEXT)"),
+      /another program's/,
+    ],
+    ["nothing but another program's id", (path) => anotherFile(path, "PRAGMA application_id = 7"), /another program's/],
+    ["nothing but another's version", (path) => anotherFile(path, "PRAGMA user_version = 3"), /another program's/],
     ["a trigger", (path) => withFile(path, (file) => file.exec(TRIGGER)), /tables are not those/],
     ["tables of its own", (path) => withFile(path, (file) => file.exec("DROP TABLE backlog")), /tables are not those/],
   ])("refuses a file with %s, and leaves it as it is", async (_name, damage, message) => {
@@ -320,8 +327,15 @@ describe("openOutbox", () => {
     const opened = openOutbox({ path });
     await expect(opened).rejects.toMatchObject({ code: "ERR_OUTBOX" });
     await expect(opened).rejects.toThrow(message);
+    await expect(opened).rejects.not.toThrow("cannot be written");
     expect(readFileSync(path).equals(before)).toBe(true);
   });
+
+  /** A file that no outbox has ever written to. */
+  function anotherFile(path: string, sql: string): void {
+    rmSync(path);
+    withFile(path, (file) => file.exec(sql));
+  }
 
   test("refuses a folder that is a file", async () => {
     const path = aFile();
@@ -338,6 +352,16 @@ describe("openOutbox", () => {
     mkdirSync(folder, { mode: 0o500 });
     chmodSync(folder, 0o500);
     await expect(openOutbox({ path: join(folder, "outbox.db") })).rejects.toThrow(/cannot be written/);
+  });
+
+  test("says when another process keeps the file to itself meanwhile", async () => {
+    const { path } = await anOutbox();
+    const other = new DatabaseSync(path);
+    onTestFinished(() => other.close());
+    other.exec("BEGIN IMMEDIATE");
+    await expect(anOutbox({ path }, { busyTimeoutMs: 1 })).rejects.toThrow(/is locked by another process: end it/);
+    other.exec("ROLLBACK");
+    await anOutbox({ path });
   });
 
   test("says when another process keeps the file to itself", async () => {

@@ -4,6 +4,8 @@ const LEDGER = "src/gates/local-ledger.ts";
 const LOCAL_DECISION = "src/gates/local-decision.ts";
 const LOCAL_PLANS = "src/gates/local-plans.ts";
 
+const OPEN_FILE = "src/gates/outbox/open-file.ts";
+
 /** By file, in the order of the code. A line that is changed loses its judgement, and is to be judged again. */
 export const GATES: readonly Judgement[] = [
   {
@@ -249,5 +251,191 @@ export const GATES: readonly Judgement[] = [
     line: "this.#waiting === this.#savedWaiting) return;",
     kind: "speed",
     why: "a number that did not change is written again; one that was not read is the same as one that was not saved",
+  },
+  {
+    file: OPEN_FILE,
+    line: "PRAGMA busy_timeout =",
+    kind: "gap",
+    why: "how long another process is waited for",
+  },
+  {
+    file: OPEN_FILE,
+    line: "database?.close();",
+    kind: "equivalent",
+    why: "the file can be opened, or nothing comes here",
+  },
+  {
+    file: OPEN_FILE,
+    line: "syncFolder(dirname(created));",
+    kind: "gap",
+    why: "what a power loss takes of a new folder cannot be tried; the syncs of what is written are counted",
+  },
+  {
+    file: OPEN_FILE,
+    line: "syncFolder(folder);",
+    kind: "gap",
+    why: "as above",
+  },
+  {
+    file: OPEN_FILE,
+    line: "function syncFolder",
+    kind: "gap",
+    why: "as above",
+  },
+  {
+    file: OPEN_FILE,
+    line: 'if (process.platform === "win32") return;',
+    kind: "gap",
+    why: "as above",
+  },
+  {
+    file: OPEN_FILE,
+    line: "try {",
+    kind: "gap",
+    why: "as above",
+  },
+  {
+    file: OPEN_FILE,
+    line: "fsyncSync(handle);",
+    kind: "gap",
+    why: "as above",
+  },
+  {
+    file: OPEN_FILE,
+    line: "finally {",
+    kind: "gap",
+    why: "the file of the folder stays open",
+  },
+  {
+    file: OPEN_FILE,
+    line: "closeSync(handle);",
+    kind: "gap",
+    why: "as above",
+  },
+  {
+    file: OPEN_FILE,
+    line: "} catch (error) {",
+    kind: "text",
+    why: "what SQLite says of it is said in the same words",
+  },
+  {
+    file: OPEN_FILE,
+    line: "throw new UnusableFile(`The outbox file cannot be written",
+    kind: "text",
+    why: "as above",
+  },
+  {
+    file: OPEN_FILE,
+    line: "PRAGMA wal_autocheckpoint = 0",
+    kind: "speed",
+    why: "the log is emptied while somebody waits",
+  },
+  {
+    file: OPEN_FILE,
+    line: "PRAGMA synchronous = FULL",
+    kind: "equivalent",
+    why: "SQLite does so by itself; macOS alone asks for more",
+  },
+  {
+    file: OPEN_FILE,
+    line: 'if (mode !== "wal" ||',
+    kind: "gap",
+    why: "a file system on which nothing can be made durable",
+  },
+  {
+    file: OPEN_FILE,
+    line: "cannot be made durable",
+    kind: "gap",
+    why: "as above",
+  },
+  {
+    file: OPEN_FILE,
+    line: 'database.exec("ROLLBACK");',
+    kind: "gap",
+    why: "a file that another process fills between two looks at it",
+  },
+  {
+    file: OPEN_FILE,
+    line: 'return "outbox";',
+    kind: "equivalent",
+    why: "only an empty one is asked for",
+  },
+  {
+    file: OPEN_FILE,
+    line: "MAX_CHECKED_PAGES) return;",
+    kind: "speed",
+    why: "a large file is read through, or a small one is not",
+  },
+  {
+    file: OPEN_FILE,
+    line: '.get()?.["quick_check"];',
+    kind: "equivalent",
+    why: "it always answers",
+  },
+  {
+    file: OPEN_FILE,
+    line: "String(problem)",
+    kind: "text",
+    why: "where the words of SQLite go on in a new line",
+  },
+  {
+    file: OPEN_FILE,
+    line: 'new DatabaseSync(":memory:")',
+    kind: "equivalent",
+    why: "a database in a file that is removed at once",
+  },
+  {
+    file: OPEN_FILE,
+    line: "empty.close();",
+    kind: "speed",
+    why: "it is closed when nobody has it any more",
+  },
+  {
+    file: OPEN_FILE,
+    line: 'message ?? "not an SQLite file"',
+    kind: "equivalent",
+    why: "SQLite always says something",
+  },
+  {
+    file: OPEN_FILE,
+    line: "case 13: // SQLITE_FULL",
+    kind: "gap",
+    why: "a disk that is full when the file is opened lets it be opened",
+  },
+  {
+    file: OPEN_FILE,
+    line: "default:",
+    kind: "gap",
+    why: "what SQLite may say besides",
+  },
+  {
+    file: "src/gates/outbox/uploads.ts",
+    line: 'this.release({ kind: "release", planId, owner });',
+    kind: "equivalent",
+    why: "release() does not look at its kind",
+  },
+  {
+    file: "src/gates/outbox/uploads.ts",
+    line: "first.length > 0 ? wanted.all(",
+    kind: "speed",
+    why: "the file would be asked for one of no plans",
+  },
+  {
+    file: "src/gates/outbox/uploads.ts",
+    line: 'let head = "";',
+    kind: "equivalent",
+    why: "a plan that is taken has an entry that waits, whose digest takes its place",
+  },
+  {
+    file: "src/gates/outbox/uploads.ts",
+    line: 'plan["lease_owner"] === null || until === null || until <= now',
+    kind: "equivalent",
+    why: "who has a lease and until when are there both or neither, and no time is an earlier one than now",
+  },
+  {
+    file: "src/gates/outbox/uploads.ts",
+    line: "pid !== holder.pid && !isAlive(pid)",
+    kind: "equivalent",
+    why: "this process is alive",
   },
 ];
