@@ -438,4 +438,39 @@ export const GATES: readonly Judgement[] = [
     kind: "equivalent",
     why: "this process is alive",
   },
+  {
+    file: "src/gates/outbox/worker.ts",
+    line: "if (!port)",
+    kind: "gap",
+    why: "nothing but openOutbox starts it",
+  },
+  {
+    file: "src/gates/outbox/worker.ts",
+    line: "if (store) {",
+    kind: "equivalent",
+    why: "nobody asks anything of a file that could not be opened",
+  },
+  {
+    file: "src/gates/outbox/worker.ts",
+    kind: "speed",
+    why: "how many requests share a sync, and when the log is emptied",
+  },
+  {
+    file: "src/gates/outbox/messages.ts",
+    line: ".length; index++) size +=",
+    kind: "speed",
+    why: "as above",
+  },
+  {
+    file: "src/gates/outbox/messages.ts",
+    line: "export function sizeOf",
+    kind: "speed",
+    why: "as above",
+  },
+  {
+    file: "src/gates/outbox/refusal.ts",
+    line: 'name = "Refusal"',
+    kind: "text",
+    why: "nobody sees it: its code and its message go to another thread",
+  },
 ];
