@@ -44,6 +44,7 @@ describe("what a glob matches", () => {
     ["the root does not excuse an empty segment that two stars would swallow", "**//b/**", "/b//c", false],
     ["the root does not excuse an empty segment that another alternative has", "{**/a,b//x//*}", "/x//a", false],
     ["the root does not excuse `..`", "**", "/..", false],
+    ["a leading star does not stand for the root, whatever follows it", "*/**/b", "/x/y/b", false],
     ["the root written out", "/**", "/etc/passwd", true],
     ["two stars match dotfiles", "**", ".git/config", true],
     ["two stars beside text are one star", "a**b", "a/b", false],

@@ -6,6 +6,8 @@ const LOCAL_PLANS = "src/gates/local-plans.ts";
 
 const OPEN_FILE = "src/gates/outbox/open-file.ts";
 
+const STORE = "src/gates/outbox/store.ts";
+
 /** By file, in the order of the code. A line that is changed loses its judgement, and is to be judged again. */
 export const GATES: readonly Judgement[] = [
   {
@@ -472,5 +474,191 @@ export const GATES: readonly Judgement[] = [
     line: 'name = "Refusal"',
     kind: "text",
     why: "nobody sees it: its code and its message go to another thread",
+  },
+  {
+    file: STORE,
+    line: "if (Number(frames) > MANY_FRAMES)",
+    kind: "gap",
+    why: "a log of 64 MB, which somebody keeps from being emptied by reading for long",
+  },
+  {
+    file: STORE,
+    line: '.get()?.["log"]',
+    kind: "gap",
+    why: "as above",
+  },
+  {
+    file: STORE,
+    line: "return busy === 0 && log === checkpointed;",
+    kind: "gap",
+    why: "a reader that holds on to the log of a full disk",
+  },
+  {
+    file: STORE,
+    line: "return false;",
+    kind: "gap",
+    why: "as above",
+  },
+  {
+    file: STORE,
+    line: "} catch {",
+    kind: "gap",
+    why: "as above",
+  },
+  {
+    file: STORE,
+    line: "return operation satisfies never;",
+    kind: "equivalent",
+    why: "there is no other",
+  },
+  {
+    file: STORE,
+    line: "default:",
+    kind: "equivalent",
+    why: "there is no other operation",
+  },
+  {
+    file: STORE,
+    line: "if (this.#database.isTransaction) this.#rollback.run();",
+    kind: "gap",
+    why: "errors in the middle of a group: a full disk shows at its end, where SQLite has rolled back by itself",
+  },
+  {
+    file: STORE,
+    line: "#undo(): void {",
+    kind: "gap",
+    why: "as above",
+  },
+  {
+    file: STORE,
+    line: "this.#undo();",
+    kind: "gap",
+    why: "as above",
+  },
+  {
+    file: STORE,
+    line: "if (!isFull(error)) throw error;",
+    kind: "gap",
+    why: "a file that is damaged where only tidying looks",
+  },
+  {
+    file: STORE,
+    line: "} catch (error) {",
+    kind: "gap",
+    why: "as above",
+  },
+  {
+    file: STORE,
+    line: "CHECKPOINT_BYTES",
+    kind: "speed",
+    why: "how often the log is moved into the main file",
+  },
+  {
+    file: STORE,
+    line: "this.#bytesToCheckpoint +=",
+    kind: "speed",
+    why: "as above",
+  },
+  {
+    file: STORE,
+    line: "checkpoint(): void {",
+    kind: "speed",
+    why: "as above",
+  },
+  {
+    file: STORE,
+    line: "if (setup.maxPages !== undefined)",
+    kind: "equivalent",
+    why: "SQLite leaves a limit as it is that is no number",
+  },
+  {
+    file: STORE,
+    line: "#addsWaiting = false;",
+    kind: "speed",
+    why: "an uploader is told of what it knows",
+  },
+  {
+    file: STORE,
+    line: "this.#addsWaiting = false;",
+    kind: "speed",
+    why: "as above",
+  },
+  {
+    file: STORE,
+    line: ") % 256 === 13;",
+    kind: "equivalent",
+    why: "for the errors that tests have; others are told in the same way, after one more attempt",
+  },
+  {
+    file: STORE,
+    line: 'this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");',
+    kind: "speed",
+    why: "what a process left when it died is read again by the next",
+  },
+  {
+    file: STORE,
+    line: "if (this.#syncDelayMs > 0)",
+    kind: "equivalent",
+    why: "a pause of nothing",
+  },
+  {
+    file: STORE,
+    line: "tookMs: performance.now() - started",
+    kind: "speed",
+    why: "how long others are waited for",
+  },
+  {
+    file: STORE,
+    line: "this.#truncateLog();",
+    kind: "speed",
+    why: "the log is left for the next",
+  },
+  {
+    file: STORE,
+    line: "#truncateLog(): void {",
+    kind: "speed",
+    why: "as above",
+  },
+  {
+    file: STORE,
+    line: 'this.#database.prepare("PRAGMA busy_timeout")',
+    kind: "equivalent",
+    why: "SQLite answers, and the file is closed after this or was read for long",
+  },
+  {
+    file: STORE,
+    line: "PRAGMA busy_timeout",
+    kind: "gap",
+    why: "how long another process is waited for, when the log is emptied",
+  },
+  {
+    file: STORE,
+    line: "wal_checkpoint(TRUNCATE)",
+    kind: "speed",
+    why: "as above: the log is left for the next",
+  },
+  {
+    file: STORE,
+    line: 'case "close":',
+    kind: "equivalent",
+    why: "it gives nothing, as what no case is about",
+  },
+  {
+    file: STORE,
+    line: "this.#dataVersion.get()",
+    kind: "equivalent",
+    why: "SQLite always answers",
+  },
+  {
+    file: STORE,
+    line: "if (version === this.#seenVersion) return;",
+    kind: "speed",
+    why: "what is remembered is read again",
+  },
+  {
+    file: STORE,
+    line: "try {",
+    kind: "gap",
+    why: "errors where nothing is tried here: a log that cannot be emptied, a transaction that cannot be undone",
   },
 ];
