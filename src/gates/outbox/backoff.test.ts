@@ -3,6 +3,7 @@ import { Backoff } from "./backoff.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["performance"] });
+  vi.advanceTimersByTime(12_345);
 });
 afterEach(() => {
   vi.useRealTimers();

@@ -661,4 +661,28 @@ export const GATES: readonly Judgement[] = [
     kind: "gap",
     why: "errors where nothing is tried here: a log that cannot be emptied, a transaction that cannot be undone",
   },
+  {
+    file: "src/gates/outbox/pace.ts",
+    line: "this.#waiting -= entries;",
+    kind: "gap",
+    why: "many wait, go, and few are left while others are being written",
+  },
+  {
+    file: "src/gates/outbox/pace.ts",
+    line: "if (at >= this.#startsAt) return;",
+    kind: "speed",
+    why: "set to the same moment once more",
+  },
+  {
+    file: "src/gates/outbox/pace.ts",
+    line: "clearTimeout(this.#timer);",
+    kind: "gap",
+    why: "a later start that an earlier one has made needless",
+  },
+  {
+    file: "src/gates/outbox/pace.ts",
+    line: "if (lingerMs > 0 && isAppending()) return lingerMs;",
+    kind: "gap",
+    why: "an uploader that lingers for nothing, or while nobody writes, looks again after that time",
+  },
 ];
