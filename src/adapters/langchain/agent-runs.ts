@@ -52,20 +52,20 @@ export class AgentRuns {
   }
 
   /** The session that a run has. @throws IntentlockError `ERR_UNKNOWN_PLAN` if it has none */
-  find({ id, user, thread, resume }: RunKey): Promise<Session> {
-    if (id === undefined) return Promise.reject(notHere());
+  async find({ id, user, thread, resume }: RunKey): Promise<Session> {
+    if (id === undefined) throw notHere();
     if (!this.#runs.has(id) && resume) {
       const session = resume();
       this.#runs.set(id, { user, thread, session });
       this.#giveUpOldest();
       session.catch(() => this.#runs.get(id)?.session === session && this.#runs.delete(id));
-      return session;
+      return await session;
     }
     const run = this.#runs.get(id);
-    if (run?.user !== user || run.thread !== thread) return Promise.reject(notHere());
+    if (run?.user !== user || run.thread !== thread) throw notHere();
     this.#runs.delete(id);
     this.#runs.set(id, run);
-    return run.session;
+    return await run.session;
   }
 
   /** The id of a run's plan, for the private state; undefined if it has none here. */

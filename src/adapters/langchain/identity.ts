@@ -19,24 +19,9 @@ export function readContext({ context }: RunRuntime): RunIdentity {
   return (isObject ? Reflect.get(context, "intentlock") : undefined) as RunIdentity;
 }
 
-/**
- * The identity of a run, without a promise where there is none: it is read for every call.
- *
- * @throws IntentlockError `ERR_INVALID_OPTIONS` for a run without an identity, before anything runs
- */
-export function readIdentity(
-  identify: Identify,
-  { context, configurable }: RunRuntime,
-): RunIdentity | Promise<RunIdentity> {
-  const identity = identify({ context, configurable });
-  return isPromise(identity) ? identity.then(assertIdentity) : assertIdentity(identity);
-}
-
-function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
-  return typeof (value as { readonly then?: unknown } | undefined)?.then === "function";
-}
-
-function assertIdentity(identity: Partial<RunIdentity> | undefined): RunIdentity {
+/** @throws IntentlockError `ERR_INVALID_OPTIONS` for a run without an identity, before anything runs */
+export async function readIdentity(identify: Identify, { context, configurable }: RunRuntime): Promise<RunIdentity> {
+  const identity: Partial<RunIdentity> | undefined = await identify({ context, configurable });
   const { user, task, plan } = identity ?? {};
   const email: unknown = typeof user === "object" ? user?.email : user;
   if (user === undefined || task === undefined || typeof email !== "string") {

@@ -39,15 +39,12 @@ const handedOn = new AsyncLocalStorage<HandedOn>();
  *
  * @throws what LangGraph's `interrupt()` threw, or what `work` throws
  */
-export function keepInterrupt<T>(
+export async function keepInterrupt<T>(
   call: Pick<HandedOn, "session" | "callId">,
   work: () => T | Promise<T>,
-): T | Promise<T> {
+): Promise<T> {
   // Nothing is interrupted: one context less for every call.
-  return call.session.onHold === "wait" ? work() : rethrowInterrupt(call, work);
-}
-
-async function rethrowInterrupt<T>(call: Pick<HandedOn, "session" | "callId">, work: () => T | Promise<T>): Promise<T> {
+  if (call.session.onHold === "wait") return await work();
   const entry: HandedOn = { ...call };
   const rethrow = (): void => {
     if (entry.thrown !== undefined) throw entry.thrown;

@@ -43,11 +43,13 @@ export function lockStructuredTool(tool: StructuredTool, gate: Gate): object {
       throw error;
     }
   };
-  const run = (method: unknown, input: unknown, config?: ToolConfig): Promise<unknown> =>
-    runWithoutTripwire(() => Reflect.apply(method as typeof invoke, inner, [input, config]));
-  const refuseUnparsed = async (error: unknown, input: unknown, config?: ToolConfig): Promise<unknown> => {
-    if (!(error instanceof langchain.ToolInputParsingException) || behindParsing.has(error)) return error;
-    return await refuseCall(gate, { input, config, refusal: { reason: "invalid_args", detail: error.message } });
+  const run = async (method: unknown, input: unknown, config?: ToolConfig): Promise<unknown> => {
+    try {
+      return await runWithoutTripwire(() => Reflect.apply(method as typeof invoke, inner, [input, config]));
+    } catch (error) {
+      if (!(error instanceof langchain.ToolInputParsingException) || behindParsing.has(error)) throw error;
+      throw await refuseCall(gate, { input, config, refusal: { reason: "invalid_args", detail: error.message } });
+    }
   };
   const locked = deriveTool(tool, {
     ...restoreMethods(tool),
@@ -56,16 +58,10 @@ export function lockStructuredTool(tool: StructuredTool, gate: Gate): object {
       try {
         return await run(invoke, input, config);
       } catch (error) {
-        return answerBlocked(gate, input, await refuseUnparsed(error, input, config));
+        return answerBlocked(gate, input, error);
       }
     },
-    call: async (args: unknown, config?: ToolConfig) => {
-      try {
-        return await run(call, args, config);
-      } catch (error) {
-        throw await refuseUnparsed(error, args, config);
-      }
-    },
+    call: (args: unknown, config?: ToolConfig) => run(call, args, config),
     _call: check,
     ...(tool.func && { func: lockFunction(gate, tool.func) }),
   });

@@ -83,6 +83,8 @@ export function intentlockMiddleware(
   assertSuspends({ gate, onHold });
   const identify = options.identify ?? readContext;
   const runs = new AgentRuns();
+  // Where a run can go on in another process, its plan has to be known there. A field costs something with every call.
+  const keepsPlan = gate.resume !== undefined;
   const keyOf = ({ state, runtime }: Step, { user }: RunIdentity): RunKey => {
     const planId = state._intentlockPlan;
     const resume = planId && keepsPlan ? async () => await resumeRun(options, { planId, user }) : undefined;
@@ -91,8 +93,6 @@ export function intentlockMiddleware(
   // What is missing is ours to say: the schema's own words say nothing of what to do.
   const context = z.object({ intentlock: z.unknown().optional() }) as unknown as IntentlockContext;
   const run = { _intentlockRun: z.string().optional() };
-  // Where a run can go on in another process, its plan has to be known there. A field costs something with every call.
-  const keepsPlan = gate.resume !== undefined;
   const fields = keepsPlan ? { ...run, _intentlockPlan: z.string().optional() } : run;
   return createMiddleware({
     name: "Intentlock",

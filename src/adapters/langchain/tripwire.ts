@@ -64,19 +64,14 @@ export function runWithTripwire<T>(work: () => T): T {
 }
 
 /** What LangChain's context is with a tripwire alone: where it keeps such things is known to LangChain only. */
-let alone: { readonly keys: readonly PropertyKey[]; readonly context: object } | undefined;
+let alone: object | undefined;
 
 /** A context as LangChain would make it of this one: for every call, so without making a run of it once per variable. */
 function withTripwire(outside: unknown): object {
-  alone ??= listKeys(setApart(undefined));
-  const { keys, context } = alone;
-  if (typeof outside !== "object" || outside === null) return { ...context };
-  for (const key of keys) if (Reflect.get(outside, key) !== undefined) return setApart(outside);
-  return overlay(outside, context);
-}
-
-function listKeys(context: object): { readonly keys: readonly PropertyKey[]; readonly context: object } {
-  return { keys: Reflect.ownKeys(context), context };
+  alone ??= setApart(undefined);
+  const has = (key: PropertyKey): boolean => Reflect.get(outside as object, key) !== undefined;
+  if (typeof outside !== "object" || outside === null) return { ...alone };
+  return Reflect.ownKeys(alone).some(has) ? setApart(outside) : overlay(outside, alone);
 }
 
 function setApart(outside: unknown): object {
