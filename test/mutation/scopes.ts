@@ -168,6 +168,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/gates/outbox/outbox.ts": ["src/gates/outbox/uploader.test.ts", "src/gates/local-audit.test.ts"],
   "src/gates/outbox/uploader.ts": ["src/gates/outbox/outbox.test.ts"],
+  "src/gates/outbox/uploads.ts": ["src/gates/outbox/outbox.test.ts", "src/gates/outbox/uploader.test.ts"],
   "src/gates/outbox/worker.ts": ["src/gates/outbox/outbox.test.ts", "src/gates/outbox/uploader.test.ts"],
 };
 /** And where a whole folder is tested from without. */
