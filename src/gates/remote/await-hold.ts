@@ -23,13 +23,21 @@ const WAIT_SECONDS = Math.min(25, MAX_WAIT_SECONDS);
 const GRACE_MS = 10_000;
 const RETRY_MS = { first: 250, most: 5000 };
 
-/** Asks for a person about a held call. @throws the signal's reason if it is aborted */
-export async function openHold(client: ServerClient, call: HeldCall, signal?: AbortSignal): Promise<OpenedHold> {
+/**
+ * Asks for a person about a held call: with a wait, for as long as that may take. A server that restarts while it answers
+ * may have the hold, and gives the same one again.
+ *
+ * @throws the signal's reason if it is aborted
+ */
+export async function openHold(client: ServerClient, call: HeldCall, wait?: WaitOptions): Promise<OpenedHold> {
+  const ask = { body: call, signal: wait?.signal, isRepeatable: true };
   try {
-    const { holdId, expiresAt } = await client.ask(endpoints.openHold, { body: call, signal, isRepeatable: true });
+    const { holdId, expiresAt } = wait
+      ? await askUntil(performance.now() + wait.timeoutMs, wait.signal, () => client.ask(endpoints.openHold, ask))
+      : await client.ask(endpoints.openHold, ask);
     return { status: "pending", holdId, expiresAt };
   } catch (error) {
-    signal?.throwIfAborted();
+    wait?.signal?.throwIfAborted();
     return toResolution(error);
   }
 }
@@ -41,31 +49,45 @@ export async function awaitHold(
   { signal, timeoutMs }: WaitOptions,
 ): Promise<HoldResolution> {
   const deadline = performance.now() + timeoutMs;
-  let failures = 0;
-  while (true) {
-    const leftMs = deadline - performance.now();
-    if (leftMs <= 0) return { status: "timeout" };
-    const waitSeconds = Math.max(0, Math.min(WAIT_SECONDS, Math.floor(leftMs / 1000)));
-    try {
-      const answer = await client.ask(endpoints.getHold, {
-        params: { holdId },
-        query: { waitSeconds },
-        signal,
-        timeoutMs: waitSeconds * 1000 + GRACE_MS,
+  try {
+    while (true) {
+      const answer = await askUntil(deadline, signal, () => {
+        const waitSeconds = Math.max(0, Math.min(WAIT_SECONDS, Math.floor((deadline - performance.now()) / 1000)));
+        const timeoutMs = waitSeconds * 1000 + GRACE_MS;
+        return client.ask(endpoints.getHold, { params: { holdId }, query: { waitSeconds }, signal, timeoutMs });
       });
-      failures = 0;
       if (answer.status !== "pending") return readAnswer(answer);
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0) return { status: "timeout" };
       // Less than a second is left, for which the server does not wait.
-      if (waitSeconds === 0) await sleep(Math.min(leftMs, 1000), signal);
+      if (leftMs < 1000) await sleep(leftMs, signal);
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    return toResolution(error);
+  }
+}
+
+/** Asks a server that may be restarting until it answers, or until no time is left. @throws what `ask` throws last */
+async function askUntil<Answer>(
+  deadline: number,
+  signal: AbortSignal | undefined,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await ask();
     } catch (error) {
       signal?.throwIfAborted();
-      if (!(error instanceof ServerError) || error.code !== "ERR_SERVER_UNAVAILABLE") return toResolution(error);
-      // A server that restarts still has the hold: the wait goes on for as long as it may.
-      const pauseMs = Math.min(RETRY_MS.first * 2 ** failures++, RETRY_MS.most);
-      if (performance.now() + pauseMs >= deadline) return toResolution(error);
+      const pauseMs = Math.min(RETRY_MS.first * 2 ** failures, RETRY_MS.most);
+      if (!isUnavailable(error) || performance.now() + pauseMs >= deadline) throw error;
       await sleep(pauseMs * (0.5 + Math.random() / 2), signal);
     }
   }
+}
+
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ServerError && error.code === "ERR_SERVER_UNAVAILABLE";
 }
 
 /** What has become of a hold by now. One that still waits, or that cannot be asked about, is not over. */

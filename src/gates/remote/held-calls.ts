@@ -57,20 +57,20 @@ export class HeldCalls {
 
   /** Asks a person, or goes on with what they were asked before, and waits. @throws as {@link open}; the signal's reason */
   async await(hold: HoldDecision, prepare: Prepare, options: WaitOptions): Promise<HoldResolution> {
-    const started = performance.now();
-    const opened = this.#takeEarlier(hold) ?? (await this.#ask(hold, prepare, options.signal));
+    const deadline = performance.now() + options.timeoutMs;
+    const left = (): WaitOptions => ({ ...options, timeoutMs: Math.max(0, deadline - performance.now()) });
+    const opened = this.#takeEarlier(hold) ?? (await this.#ask(hold, prepare, left));
     if (opened.status !== "pending") return opened;
-    const timeoutMs = Math.max(0, options.timeoutMs - (performance.now() - started));
-    return await awaitHold(this.#client, opened.holdId, { ...options, timeoutMs });
+    return await awaitHold(this.#client, opened.holdId, left());
   }
 
-  async #ask(hold: HoldDecision, prepare: Prepare, signal?: AbortSignal): Promise<OpenedHold> {
+  async #ask(hold: HoldDecision, prepare: Prepare, left?: () => WaitOptions): Promise<OpenedHold> {
     const { planId, seq: decisionSeq } = hold;
     if (decisionSeq === undefined || !this.#args.has(hold)) {
       throw new IntentlockError("ERR_HOLD", "Expected the very decision that check gave");
     }
     const problem = await prepare();
-    return problem ?? (await openHold(this.#client, { planId, decisionSeq, args: this.#args.get(hold) }, signal));
+    return problem ?? (await openHold(this.#client, { planId, decisionSeq, args: this.#args.get(hold) }, left?.()));
   }
 
   #takeEarlier({ planId, digest, tool }: HoldDecision): PendingHold | undefined {
