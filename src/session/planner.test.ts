@@ -29,6 +29,12 @@ async function plan(
   return await makePlan(planner, { task, tools, signal });
 }
 
+test("without tools there is one plan, and no model is asked", async () => {
+  const { planner, requests } = aPlanner(PLAN);
+  expect(await plan(planner, undefined, [])).toMatchObject({ steps: [] });
+  expect(requests).toEqual([]);
+});
+
 describe("the prompt", () => {
   test("holds the instruction and the tools, and nothing else", async () => {
     const { planner, requests } = aPlanner(PLAN);
@@ -48,7 +54,9 @@ describe("the prompt", () => {
 
   test("holds the user's earlier messages before the task", async () => {
     const { planner, requests } = aPlanner(PLAN);
-    await plan(planner, { instruction: "Do it", earlier: ["My rent is 700", "Pay it"] }, []).catch(() => undefined);
+    await plan(planner, { instruction: "Do it", earlier: ["My rent is 700", "Pay it"] }, [
+      { name: "look", inputSchema: {} },
+    ]).catch(() => undefined);
     expect(requests[0]?.prompt).toBe(
       [
         "Earlier messages of the same user:",
@@ -61,7 +69,7 @@ describe("the prompt", () => {
         '"Do it"',
         "",
         "The tools, one a line:",
-        "",
+        '{"name":"look","arguments":{}}',
       ].join("\n"),
     );
   });

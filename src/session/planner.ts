@@ -25,6 +25,7 @@ const ATTEMPTS = 3;
 /**
  * Has a model declare a plan. The prompt holds the instruction, the user's earlier messages and the tools, and nothing
  * that anybody else has written; a plan that is not valid goes back to the model twice, with the list of its problems.
+ * Without tools there is one plan, and no model is asked for it.
  *
  * @throws PlanError the problems of the third plan
  */
@@ -36,6 +37,8 @@ export async function makePlan(
     signal,
   }: { readonly task: Task; readonly tools: readonly SessionTool[]; readonly signal: AbortSignal | undefined },
 ): Promise<Plan> {
+  // There is nothing to choose from, and providers refuse a schema that says so.
+  if (tools.length === 0) return { goal: "Answer without tools", steps: [] };
   const names = tools.map(({ name }) => name);
   const prompt = writePrompt(task, tools);
   const tool = {
