@@ -210,6 +210,35 @@ describe("a kind of token", () => {
     expect(await refused([impostor])).toEqual({ valid: false, detail: "its signature does not verify" });
   });
 
+  test("is signed with what is in a key now, whatever was in the same object before", async () => {
+    const [one, other] = [await generateSigningKey(), await generateSigningKey()];
+    const key = { kid: one.kid, publicKey: one.publicKey, privateKey: { ...one.privateKey } };
+    const open = async ({ publicKey }: SigningKey) =>
+      (await openClaims(note, await signClaims(note, { text: "" }, key), [publicKey])).valid;
+    expect([await open(one), await open(one), await open(other)]).toEqual([true, true, false]);
+    Object.assign(key, { kid: other.kid, publicKey: other.publicKey });
+    Object.assign(key.privateKey, other.privateKey);
+    expect([await open(one), await open(other)]).toEqual([false, true]);
+    // A d of another key is no key, whatever was signed with before.
+    key.privateKey.d = one.privateKey.d;
+    await expect(signClaims(note, { text: "" }, key)).rejects.toMatchObject({ code: "ERR_INVALID_KEY" });
+  });
+
+  test("is verified with the key that is named, however many were before", async () => {
+    const keys = await Promise.all(Array.from({ length: 3 }, generateSigningKey));
+    for (let n = 0; n < 1100; n++) {
+      const x = Buffer.from(`${n}`.padStart(32)).toString("base64url");
+      await openClaims(note, await signClaims(note, { text: "" }, KEY), [{ ...KEY.publicKey, x }]);
+    }
+    for (const key of [...keys, ...keys]) {
+      const token = await signClaims(note, { text: "" }, key);
+      const verdicts = keys.map(
+        async ({ publicKey }) => (await openClaims(note, token, [{ ...publicKey, kid: key.kid }])).valid,
+      );
+      expect(await Promise.all(verdicts)).toEqual(keys.map((one) => one === key));
+    }
+  });
+
   test("has room for its header beside the largest claims: 4 KB, and 3 bytes in 4 characters", async () => {
     expect([4096, 4100, 5000, 36_864].map(claimsBytes)).toEqual([0, 3, 678, 24_576]);
     const token = await signClaims(note, ofBytes(678), KEY);

@@ -1,8 +1,15 @@
-import { CompactSign, compactVerify, errors } from "jose";
+import { CompactSign, compactVerify, errors, type JWK } from "jose";
 import type { z } from "zod";
 import { parseJson } from "./parse-json.ts";
 import { parseChecked } from "./schema.ts";
-import { invalidKey, type PublicKey, parseSigningKey, publicKeySchema, type SigningKey } from "./signing-key.ts";
+import {
+  invalidKey,
+  type PrivateKey,
+  type PublicKey,
+  parseSigningKey,
+  publicKeySchema,
+  type SigningKey,
+} from "./signing-key.ts";
 
 /** One kind of signed statement: what its header and its claims have to be. */
 export interface TokenKind<Claims> {
@@ -36,7 +43,7 @@ export async function signClaims<Claims>(kind: TokenKind<Claims>, claims: unknow
   try {
     return await new CompactSign(payload)
       .setProtectedHeader({ alg: "EdDSA", typ: kind.type, kid })
-      .sign({ ...privateKey, alg: "EdDSA" });
+      .sign(preparePrivate(key.privateKey, privateKey));
   } catch {
     // Its `d` does not belong to its `x`. No cause: it might quote the key.
     throw invalidKey();
@@ -88,7 +95,7 @@ async function verify<Claims>(
       ({ kid }) => {
         const key = keys.find((candidate) => candidate.kid === kid);
         if (!key) throw new errors.JWKSNoMatchingKey();
-        return { ...key, alg: "EdDSA" };
+        return preparePublic(key);
       },
       { algorithms: ["EdDSA"] },
     );
@@ -105,6 +112,30 @@ async function verify<Claims>(
   } catch {
     return refused(`its claims are not those of ${kind.name} of a known version`);
   }
+}
+
+/** jose reads a key once for each object, which takes as long as a signature: callers hand in copies of the same few. */
+const MAX_PUBLIC_KEYS = 1000;
+const publicKeys = new Map<string, JWK>();
+/** By the caller's object, so that no secret stays longer than with the caller. */
+const privateKeys = new WeakMap<PrivateKey, JWK & PrivateKey>();
+
+function preparePublic({ kty, crv, x }: PublicKey): JWK {
+  const known = publicKeys.get(x);
+  if (known) return known;
+  const prepared = { kty, crv, x, alg: "EdDSA" };
+  if (publicKeys.size >= MAX_PUBLIC_KEYS) publicKeys.clear();
+  publicKeys.set(x, prepared);
+  return prepared;
+}
+
+/** @param checked a copy of what is in the object now: it may have been another key before */
+function preparePrivate(given: PrivateKey, checked: PrivateKey): JWK {
+  const known = privateKeys.get(given);
+  if (known?.d === checked.d && known.x === checked.x) return known;
+  const prepared = { ...checked, alg: "EdDSA" };
+  privateKeys.set(given, prepared);
+  return prepared;
 }
 
 function parseClaims<Claims>({ claims, maxCharacters }: TokenKind<Claims>, value: unknown): Claims {
