@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { afterEach, describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { ALICE, summarize } from "../../../test/builders.ts";
 import { aGateCall, aSignRequest } from "../../../test/gate-conformance.ts";
 import { aFolder } from "../../../test/server-gates.ts";
@@ -12,15 +12,11 @@ import { HybridGate } from "../hybrid.ts";
 
 const payouts = [{ tool: "send_money", arg: "amount", microsPerUnit: 1_000_000 }];
 
-const open: ServerUnderTest[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((one) => one.close()));
-});
-
 /** A server with such a budget, which can be cut off, and counts what is asked of it. */
 async function aServerWith(budget: Budget) {
   const under = await aServer({ settings: { budget } });
-  open.push(under);
+  // After the gates, which upload to it.
+  onTestFinished(() => under.close());
   const line = { isCut: false, portions: 0 };
   const fetch = async (request: Request): Promise<Response> => {
     if (line.isCut) throw new TypeError("fetch failed");
