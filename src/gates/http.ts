@@ -183,7 +183,7 @@ export class HttpGate implements Gate {
       const elapsedUs = Math.round((performance.now() - started) * 1000);
       const timed = Object.freeze({ ...decision, elapsedUs });
       if (timed.verdict === "hold") this.#held.add(timed, call.args);
-      if (!peek) this.#open.get(planId)?.wanted.add(timed);
+      this.#open.get(planId)?.wanted.add(timed);
       return timed;
     } catch (error) {
       const name = nameCall(call, planId);
