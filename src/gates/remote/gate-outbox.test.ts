@@ -125,6 +125,13 @@ describe("at the end", () => {
     expect(other.close).not.toHaveBeenCalled();
   });
 
+  test("its own outbox is closed with it, in the same time", async () => {
+    const outbox = new GateOutbox(join(await aFolder(), "outbox.db"));
+    const close = vi.spyOn(await outbox.open(), "close");
+    await outbox.close(70);
+    expect(close.mock.calls).toEqual([[{ timeoutMs: 70 }]]);
+  });
+
   test("one that was never needed is not opened, and one that is not uploaded is let be", async () => {
     const path = join(await aFolder(), "outbox.db");
     await new GateOutbox(path).close();

@@ -151,9 +151,9 @@ describe("while there is enough", () => {
     expect(totals).toHaveLength(1);
     await take();
     // One is left, which is less than half of four.
-    expect(look()).toBeUndefined();
+    expect([look(), look()]).toEqual([undefined, undefined]);
     await settle();
-    expect(totals[1]).toEqual({ calls: 7, payoutMicros: 0 });
+    expect(totals.slice(1)).toEqual([{ calls: 7, payoutMicros: 0 }]);
     expect(portions.of(PLAN_ID).calls).toBe(7);
   });
 
@@ -227,6 +227,12 @@ describe("when there is not enough", () => {
     expect(totals).toHaveLength(2);
   });
 
+  test("and that also where there was less than asked for before", async () => {
+    const { take } = aPlanWith(ofCalls(80), upTo({ calls: 1 }), () => DOWN, all);
+    await take();
+    expect(await Promise.all([take(), take()])).toEqual([expect.objectContaining({ stage: "gate" }), true]);
+  });
+
   test("one that waited for another's portion does not ask again if there is no more", async () => {
     const { look, totals } = aPlanWith(ofCalls(80), upTo({ calls: 0 }));
     expect(await Promise.all([look(), look(), look()])).toEqual([undefined, undefined, undefined]);
@@ -237,6 +243,25 @@ describe("when there is not enough", () => {
     const { look } = aPlanWith(ofMoney(100_000_000));
     const [small, large] = [look(1), look(50)];
     expect([await small, await large]).toEqual(["ask again", "ask again"]);
+  });
+
+  test.each<[string, Budget, Partial<Spent>]>([
+    [
+      "there are just enough, and no more",
+      { ...ofMoney(1e8), principal: { calls: 100, payoutMicros: 1e8, windowSeconds: 60 } },
+      { calls: 1 },
+    ],
+    ["are not limited", ofMoney(1e8), { calls: 0 }],
+  ])("be it that of calls %s", async (_name, budget, most) => {
+    const { look } = aPlanWith(budget, upTo(most));
+    const [small, large] = [look(1), look(50)];
+    expect([await small, await large]).toEqual(["ask again", "ask again"]);
+  });
+
+  test("money that is not limited is not asked for", async () => {
+    const { take, look, totals } = aPlanWith({ ...ofCalls(80), payouts: PAYOUTS });
+    expect([await take(5), look(5)]).toEqual([true, undefined]);
+    expect(totals).toHaveLength(1);
   });
 
   test("as many are allowed as there are, by calls at once", async () => {

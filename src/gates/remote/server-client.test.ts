@@ -153,6 +153,11 @@ describe("an answer", () => {
     },
   );
 
+  test("may say that one can come again at once", async () => {
+    const { ask } = aClient([() => aProblem("plan_revoked", { "retry-after": "0" })]);
+    await expect(ask()).rejects.toMatchObject({ retryAfterMs: 0 });
+  });
+
   const large = (bytes: number): Answer => {
     return () => new Response(`{"n":1}${" ".repeat(bytes - 7)}`);
   };

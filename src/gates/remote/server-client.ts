@@ -91,7 +91,7 @@ export class ServerClient {
     { params = {}, body, text: given, query, signal, timeoutMs = this.#timeoutMs }: Ask<Body, Query>,
   ): Promise<Answer> {
     const { method, path, answers } = endpoint;
-    const json = given ?? (body === undefined ? undefined : JSON.stringify(body));
+    const json = given ?? (JSON.stringify(body) as string | undefined);
     const search = query === undefined ? "" : `?${new URLSearchParams(toTexts(query))}`;
     const timeout = AbortSignal.timeout(timeoutMs);
     const ended = signal ? AbortSignal.any([signal, timeout]) : timeout;
@@ -102,7 +102,7 @@ export class ServerClient {
         authorization: `Bearer ${this.#apiKey}`,
         ...(json !== undefined && { "content-type": "application/json" }),
       },
-      ...(json !== undefined && { body: json }),
+      body: json ?? null,
       // A redirect would take the key to wherever it leads.
       redirect: "error",
       signal: ended,
@@ -151,8 +151,6 @@ async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<
     return await Promise.race([work, promise]);
   } finally {
     signal.removeEventListener("abort", stop);
-    promise.catch(() => undefined);
-    work.catch(() => undefined);
   }
 }
 

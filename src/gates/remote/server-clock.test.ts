@@ -41,8 +41,8 @@ describe("what it learns", () => {
   });
 
   test("is what it was told last", async () => {
-    const { clock } = await learnt([50_000, 0], [0, 10]);
-    expect(clock.offsetMs).toBe(0);
+    const { clock } = await learnt([50_000, 40], [0, 10], [1000, 100]);
+    expect(clock.offsetMs).toBe(950);
   });
 
   test("is nothing from a request that failed", async () => {
@@ -70,5 +70,9 @@ describe("a clock that is off", () => {
     expect((await learnt([60_000, 0], [61_000, 0], [89_999, 0])).told).toHaveLength(1);
     expect((await learnt([60_000, 0], [90_000, 0])).told).toHaveLength(2);
     expect((await learnt([60_000, 0], [-60_000, 0])).told).toHaveLength(2);
+  });
+
+  test("is no trouble once it was set", async () => {
+    expect((await learnt([60_000, 0], [0, 0])).told).toHaveLength(1);
   });
 });

@@ -58,6 +58,16 @@ test("a batch in the middle of a chain says what it follows on", async () => {
   expect(claims).toEqual({ ver: 1, planId: PLAN_ID, from: 7, count: 1, prev, head: HEAD });
 });
 
+test("a batch of several entries is a list of them", async () => {
+  const next = chainEntry(head, { type: "closed" }, { at: NOW * 1000 });
+  const bodies = [entry, next.entry].map((one) => JSON.stringify(one));
+  const given = await receipt({ seq: 2, head: next.head.prev as string });
+  const { ask, uploading } = await upload(() => ({ receipt: given }), { bodies, head: next.head.prev });
+  expect(await uploading).toBe(given);
+  const { entries } = JSON.parse(ask.mock.calls[0]?.[1].text ?? "") as { entries: unknown };
+  expect(entries).toEqual([entry, next.entry]);
+});
+
 test("without the plan's key nothing is sent, and never will be", async () => {
   const { uploading, ask } = await upload(() => ({}), { clientKey: null });
   await expect(uploading).rejects.toMatchObject({ code: "ERR_AUDIT_UPLOAD", status: 400 });
