@@ -37,12 +37,12 @@ export interface SigningServer {
   readonly resumed: Resumed;
   /** The next request of this kind gets no answer. */
   readonly lose: (line: string) => void;
+  /** What happens while an answer is on its way. */
+  onAnswer: ((line: string) => void) | undefined;
   /** The bodies of the requests of one kind. */
   readonly bodiesOf: (line: string) => readonly Asked["body"][];
   readonly fetch: Fetch;
 }
-
-const TASK = { instruction: "Pay the rent" };
 
 /**
  * A server of one agent that signs `plan-1`, `plan-2` and so on with {@link KEY}, without a store: what it says of a plan that
@@ -77,12 +77,12 @@ export function aSigningServer({ script = {}, claims = {}, ttlSeconds = 900 }: S
       case "POST /v1/plans/:id/refresh":
         return Response.json(await sign(planId, plans.at(-1)?.clientKey), { status: 201 });
       case "GET /v1/plans/:id": {
-        const { plan } = plans.at(-1) as SignPlanBody;
+        const { plan, task } = plans.at(-1) as SignPlanBody;
         const moment = { createdAt: clock.now(), seq: resumed.seq };
-        return Response.json({ planId, status: "open", agentId: AGENT, user: ALICE, task: TASK, plan, ...moment });
+        return Response.json({ planId, status: "open", agentId: AGENT, user: ALICE, task, plan, ...moment });
       }
       case "POST /v1/plans/:id/resume": {
-        const more = { leaseUntil: clock.now() + 60_000, taskDigest: digest(TASK, "task"), ...resumed };
+        const more = { leaseUntil: clock.now() + 60_000, taskDigest: digest(plans.at(-1)?.task, "task"), ...resumed };
         return Response.json({ ...(await sign(planId, body.clientKey)), ...more });
       }
       case "POST /v1/plans/:id/lease":
@@ -98,10 +98,11 @@ export function aSigningServer({ script = {}, claims = {}, ttlSeconds = 900 }: S
 
   const server = aScriptedServer({ "*": answer, ...script });
   const lost: string[] = [];
-  return {
+  const answering: SigningServer = {
     clock,
     asked,
     resumed,
+    onAnswer: undefined,
     lose: (line: string) => void lost.push(line),
     bodiesOf: (line: string) => asked.filter((one) => one.line === line).map(({ body }) => body),
     fetch: async (request) => {
@@ -109,9 +110,12 @@ export function aSigningServer({ script = {}, claims = {}, ttlSeconds = 900 }: S
       const line = `${request.method} ${new URL(request.url).pathname}`;
       asked.push({ line, body: text === "" ? undefined : JSON.parse(text) });
       if (lost.includes(line)) throw new TypeError(`reset ${lost.splice(lost.indexOf(line), 1)}`);
-      return await server.fetch(request);
+      const answer = await server.fetch(request);
+      answering.onAnswer?.(line);
+      return answer;
     },
   };
+  return answering;
 }
 
 /** Answers checks with this decision, about the call that was asked about, and numbers them. */

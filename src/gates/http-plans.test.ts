@@ -231,6 +231,24 @@ describe("a gate that is closed", () => {
     expect(server.asked).toHaveLength(count);
   });
 
+  test("while a plan is signed closes it, too", async () => {
+    const { gate, server, sign } = aGate();
+    server.onAnswer = () => void gate.close();
+    await expect(sign()).rejects.toMatchObject({ code: "ERR_CLOSED" });
+    expect(server.bodiesOf("POST /v1/outcomes")).toEqual([closed("plan-1")]);
+  });
+
+  test("while a plan goes on gives it back: others may have it", async () => {
+    const { server, sign } = aGate();
+    await sign();
+    const gate = new HttpGate({ ...URL_AND_KEY, fetch: server.fetch });
+    server.onAnswer = (line) => void (line === RESUME && gate.close());
+    await expect(gate.resume("plan-1")).rejects.toMatchObject({ code: "ERR_CLOSED" });
+    const [{ holder }] = server.bodiesOf(RESUME);
+    expect(server.bodiesOf(LEASE)).toEqual([{ holder, release: true }]);
+    expect(server.bodiesOf("POST /v1/outcomes")).toEqual([]);
+  });
+
   test("leaves a plan open of which a call was suspended", async () => {
     const { gate, server, sign } = aGate();
     const plan = await sign();

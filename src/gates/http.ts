@@ -70,6 +70,9 @@ export class HttpGate implements Gate {
     const signer = { client: this.#client, clock: this.#clock, planTimeoutMs: this.#planTimeoutMs };
     const signed = toSigned(await signPlan(signer, request));
     this.#open.set(signed.planId, { listener: request.listener, wanted: new WantedResults(signed.plan) });
+    // The gate was closed meanwhile, and knew nothing of this plan.
+    if (this.#closing) await this.record({ type: "closed", planId: signed.planId });
+    this.#assertOpen();
     return signed;
   }
 
@@ -114,6 +117,8 @@ export class HttpGate implements Gate {
     try {
       const answer = await this.#clock.learn(() => this.#client.ask(endpoints.resumePlan, ask), listener);
       this.#leases.keep(planId, { leaseUntil: answer.leaseUntil, now: answer.serverTime });
+      if (this.#closing) await this.#leases.release(planId);
+      this.#assertOpen();
       this.#held.resume(planId, answer.openHolds);
       const wanted = this.#open.get(planId)?.wanted ?? new WantedResults(answer.plan);
       this.#open.set(planId, { listener, wanted });

@@ -196,6 +196,8 @@ export class HybridGate implements Gate {
       const signedAt = issued.opened.claims.iat;
       const state = await this.#plans.begin(facts, issued, { signedAt, listener, task, earlier });
       this.#leases.keep(planId, { leaseUntil: answer.leaseUntil, now: answer.serverTime });
+      if (this.#closing) await this.#leases.release(planId);
+      this.#assertOpen();
       this.#held.resume(planId, answer.openHolds);
       this.#plans.open(state);
       return issued.signed;
