@@ -33,7 +33,7 @@ describe("a plan that is signed", () => {
   });
 
   test("is none if the outbox cannot be opened: the server is not asked", async () => {
-    const { server, sign } = aHybridGate({}, { outbox: "/dev/null/outbox.db" });
+    const { server, sign } = aHybridGate({}, { outbox: import.meta.dirname });
     await expect(sign()).rejects.toMatchObject({ code: "ERR_OUTBOX" });
     expect(server.asked).toEqual([]);
   });

@@ -1,5 +1,7 @@
 import type { Judgement } from "../judgements.ts";
 
+const HTTP = "src/gates/http.ts";
+const HYBRID = "src/gates/hybrid.ts";
 const LEDGER = "src/gates/local-ledger.ts";
 const LOCAL_DECISION = "src/gates/local-decision.ts";
 const LOCAL_PLANS = "src/gates/local-plans.ts";
@@ -22,24 +24,6 @@ export const GATES: readonly Judgement[] = [
     by: "true",
     kind: "equivalent",
     why: "who is in the map has taken something, so that there is a slot",
-  },
-  {
-    file: LOCAL_PLANS,
-    line: "const isClaimed = opened && reserve",
-    kind: "gap",
-    why: "held calls of a HybridGate are tested in test/holds.test.ts, which takes a minute: too slow for each mutant",
-  },
-  {
-    file: LOCAL_PLANS,
-    line: "const holds = claim !== undefined;",
-    kind: "gap",
-    why: "held calls of a HybridGate are tested in test/holds.test.ts, which takes a minute: too slow for each mutant",
-  },
-  {
-    file: LOCAL_PLANS,
-    line: "{ type: earlier ?",
-    kind: "gap",
-    why: "plans that go on are tested in test/hybrid-sources.test.ts, which was not run for each mutant",
   },
   {
     file: LOCAL_PLANS,
@@ -73,75 +57,21 @@ export const GATES: readonly Judgement[] = [
   },
   {
     file: LOCAL_PLANS,
-    line: "if (this.#options.claim && now <",
-    kind: "gap",
-    why: "run under the tests of a LocalGate alone: test/hybrid-renewal.test.ts is named for it",
-  },
-  {
-    file: LOCAL_PLANS,
-    line: "if (keep) this.#renewOnce(state)",
-    kind: "gap",
-    why: "run under the tests of a LocalGate alone: test/hybrid-renewal.test.ts is named for it",
-  },
-  {
-    file: LOCAL_PLANS,
-    line: "while (opened && portions) {",
-    kind: "gap",
-    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
-  },
-  {
-    file: LOCAL_PLANS,
-    line: "const isOut = ",
-    kind: "gap",
-    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
-  },
-  {
-    file: LOCAL_PLANS,
-    line: "const asked = portions.prepare",
-    kind: "gap",
-    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
-  },
-  {
-    file: LOCAL_PLANS,
     line: "if (!asked) break;",
-    kind: "gap",
-    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
-  },
-  {
-    file: LOCAL_PLANS,
-    line: 'if (answer === "ask again")',
-    kind: "gap",
-    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
+    kind: "speed",
+    why: "what is not there is waited for",
   },
   {
     file: LOCAL_PLANS,
     line: 'return "verdict" in decision &&',
-    kind: "gap",
-    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
-  },
-  {
-    file: LOCAL_PLANS,
-    line: "function isOutOfBudget(",
-    kind: "gap",
-    why: "run under the tests of a LocalGate alone: src/gates/remote/portions.test.ts is named for it",
+    kind: "equivalent",
+    why: "a look is a decision and no promise, and what is no block has no reason",
   },
   {
     file: LOCAL_DECISION,
     line: "const email = opened.valid",
     kind: "equivalent",
     why: "a plan is decided under a token that its signer has opened",
-  },
-  {
-    file: LOCAL_DECISION,
-    line: "const approved = options.approval &&",
-    kind: "gap",
-    why: "held calls of a HybridGate are tested in test/holds.test.ts, which takes a minute: too slow for each mutant",
-  },
-  {
-    file: LOCAL_DECISION,
-    line: "return limit && reserved ?",
-    kind: "gap",
-    why: "portions are tested in src/gates/remote/portions.test.ts, which is too slow for each mutant",
   },
   {
     file: LOCAL_DECISION,
@@ -180,9 +110,40 @@ export const GATES: readonly Judgement[] = [
     why: "a key that becomes another one while it signs is not tried: calls under such a token are blocked all the same",
   },
   {
-    file: "src/gates/http.ts",
-    kind: "gap",
-    why: "holds and plans that go on are tested by test/holds.test.ts and the server's tests, which were not run for it",
+    file: HYBRID,
+    line: "this.#held.forget(planId);",
+    kind: "equivalent",
+    why: "no call of a plan that is over is held, and one that goes on again has the holds that the server has",
+  },
+  {
+    file: HYBRID,
+    line: "planId === undefined ? undefined",
+    kind: "equivalent",
+    why: "no plan is known under no id",
+  },
+  {
+    file: HTTP,
+    line: 'if (outcome.type === "outcome") wanted?.settle',
+    kind: "equivalent",
+    why: "the end of a plan has no number that could be taken away",
+  },
+  {
+    file: HTTP,
+    line: 'result.status === "rejected" &&',
+    kind: "equivalent",
+    why: "what was not rejected has no reason",
+  },
+  {
+    file: HTTP,
+    line: 'nameCall(call, "").callId',
+    kind: "equivalent",
+    why: "of the names only that of the call is taken",
+  },
+  {
+    file: HTTP,
+    line: "...(fingerprint !== undefined &&",
+    kind: "equivalent",
+    why: "what is undefined does not travel",
   },
   {
     file: "src/gates/audit-trail.ts",
@@ -195,16 +156,6 @@ export const GATES: readonly Judgement[] = [
     line: "this.#sink?.append",
     kind: "equivalent",
     why: "there is a sink, or nothing comes here",
-  },
-  {
-    file: "src/gates/local-decision.ts",
-    kind: "gap",
-    why: "what a gate says of a backlog has tests now, and was not run again",
-  },
-  {
-    file: "src/gates/local-plans.ts",
-    kind: "gap",
-    why: "plans of a closed gate, and the stage of an internal error",
   },
   {
     file: "src/gates/outbox/chains.ts",
