@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { AGENT, aJwt, anUnsignedToken, aPlan, claims, KEY, NOW, PLAN_ID } from "../../../test/builders.ts";
+import { encode, forge } from "../../../test/forge.ts";
 import { aSignRequest } from "../../../test/gate-conformance.ts";
 import type { SignedPlanAnswer } from "../../core/api/index.ts";
-import { generateSigningKey, type PlanClaims } from "../../core/index.ts";
+import { APPROVAL_TOKEN_TYPE, generateSigningKey, PLAN_TOKEN_TYPE, type PlanClaims } from "../../core/index.ts";
 import { KeySet } from "./key-set.ts";
 import type { ServerClient } from "./server-client.ts";
 import { assertSigned, type ServerToken, ServerTokens, toFacts } from "./server-tokens.ts";
@@ -21,6 +22,12 @@ async function anAnswer(over: Partial<PlanClaims> = {}, key = KEY): Promise<Sign
 
 function aServerToken(over: Partial<PlanClaims>): ServerToken {
   return { opened: anUnsignedToken(over), signed: {} } as ServerToken;
+}
+
+/** The same signature under other claims. */
+function changeClaims(token: string, over: Partial<PlanClaims>): string {
+  const [header, , signature] = token.split(".");
+  return `${header}.${encode(claims(over))}.${signature}`;
 }
 
 describe("what the server has signed", () => {
@@ -56,6 +63,36 @@ describe("what the server has signed", () => {
     expect(await tokens.open(await aJwt({ aud: "agent-2" }))).toMatchObject({ valid: true });
   });
 
+  test("teaches nothing unless it is valid: what was made up does not keep the agent's own tokens out", async () => {
+    const tokens = someTokens();
+    const eve = await generateSigningKey();
+    const madeUp = [
+      await anAnswer({ aud: "agent-2" }, eve),
+      { ...(await anAnswer({ aud: "agent-2" })), planId: "plan-2" },
+    ];
+    for (const answer of madeUp) {
+      await expect(tokens.receive(answer)).rejects.toMatchObject({ code: "ERR_INVALID_CLAIMS" });
+      expect(tokens.agent).toBe("");
+    }
+    expect((await tokens.receive(await anAnswer())).opened.claims.aud).toBe(AGENT);
+  });
+
+  test("for two agents at once is taken for one of them", async () => {
+    const tokens = someTokens();
+    const answers = [await anAnswer(), await anAnswer({ aud: "agent-2" })];
+    const results = await Promise.allSettled(answers.map((answer) => tokens.receive(answer)));
+    expect(results.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
+    const [lost] = results.filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
+    expect(lost?.reason).toMatchObject({
+      code: "ERR_INVALID_CLAIMS",
+      message: "The server's token is not valid: it was signed for another agent",
+    });
+  });
+
+  test("is nobody's before it is known whose tokens these are", async () => {
+    expect(await someTokens().open(await aJwt())).toMatchObject({ valid: false });
+  });
+
   test.each<[string, object]>([
     ["another plan's token", { planId: "plan-2" }],
     ["a token that ends at another time", { expiresAt: NOW + 891 }],
@@ -66,9 +103,17 @@ describe("what the server has signed", () => {
     });
   });
 
-  test("is refused if somebody else has signed it", async () => {
-    const answer = await anAnswer({}, await generateSigningKey());
-    await expect(someTokens().receive(answer)).rejects.toThrow("The server's token is not valid: ");
+  test.each<[string, () => Promise<string> | string]>([
+    ["that somebody else has signed", async () => await aJwt({}, await generateSigningKey())],
+    ["that nobody has signed", () => `${encode({ alg: "none", typ: PLAN_TOKEN_TYPE })}.${encode(claims())}.`],
+    ["whose claims were changed", async () => changeClaims(await aJwt(), { sub: "eve@acme.dev" })],
+    ["that is an approval", () => forge({ alg: "EdDSA", typ: APPROVAL_TOKEN_TYPE, kid: KEY.kid }, claims())],
+  ])("is refused with a token %s", async (_name, make) => {
+    const answer = { ...(await anAnswer()), token: await make() };
+    await expect(someTokens().receive(answer)).rejects.toMatchObject({
+      code: "ERR_INVALID_CLAIMS",
+      message: expect.stringContaining("The server's token is not valid: "),
+    });
   });
 
   test.each([

@@ -38,19 +38,25 @@ export class ServerTokens {
   }
 
   async open(token: string): Promise<OpenedToken> {
-    return await this.#keys.open((keys) => openPlanToken(token, keys, { audience: this.agent }));
+    return await this.#openFor(token, this.agent);
   }
 
   /** Opens what the server has signed. @throws IntentlockError `ERR_INVALID_CLAIMS` unless it is what it says it is */
   async receive({ planId, plan, token, expiresAt }: SignedPlanAnswer): Promise<ServerToken> {
-    this.learnAgent(readAudience(token));
-    const opened = await this.open(token);
-    if (!opened.valid) throw invalid(`The server's token is not valid: ${opened.detail}`);
+    const opened = await this.#openFor(token, this.#agent ?? readAudience(token));
+    if (!opened.valid) throw notValid(opened.detail);
     const { claims } = opened;
     if (claims.planId !== planId || claims.exp !== expiresAt) {
       throw invalid("The server's token is not the one that its answer says it is");
     }
+    // Only now: what is not verified teaches nothing. Another agent's may have been learned while this one was opened.
+    this.learnAgent(claims.aud);
+    if (claims.aud !== this.agent) throw notValid("it was signed for another agent");
     return { signed: Object.freeze({ planId, plan, token, expiresAt }), opened };
+  }
+
+  async #openFor(token: string, audience: string): Promise<OpenedToken> {
+    return await this.#keys.open((keys) => openPlanToken(token, keys, { audience }));
   }
 }
 
@@ -70,11 +76,15 @@ export function toFacts({ opened }: ServerToken): PlanFacts {
   return { planId, plan, user, tools, task };
 }
 
-/** Whom a token is for. It is verified right after. */
+/** Whom a token says it is for. It is verified right after. */
 function readAudience(token: string): string {
   const audience = readTokenPayload(token)?.["aud"];
   if (typeof audience === "string") return audience;
   throw invalid("The server's token cannot be read");
+}
+
+function notValid(detail: string): IntentlockError {
+  return invalid(`The server's token is not valid: ${detail}`);
 }
 
 function invalid(message: string): IntentlockError {

@@ -122,6 +122,14 @@ describe("a plan that is signed anew", () => {
     expect(told).toHaveLength(1);
   });
 
+  test("is the plan that was asked for: with another one's token its calls would be decided under that", async () => {
+    const { client, clock } = aSigner({ ...SIGNED, planId: "plan-2" });
+    await expect(refreshPlan({ client, clock }, PLAN_ID, {})).rejects.toMatchObject({
+      code: "ERR_INVALID_CLAIMS",
+      message: "The server's answer is about another plan than the one that was asked for",
+    });
+  });
+
   test("is not if the server says why not", async () => {
     const { client, clock } = aSigner(refusal("plan_expired"));
     await expect(refreshPlan({ client, clock }, PLAN_ID, {})).rejects.toMatchObject({ code: "ERR_PLAN_EXPIRED" });

@@ -48,7 +48,12 @@ export async function signPlan(
   }
 }
 
-/** Has a new token made for a plan. @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_PLAN_EXPIRED`, `ERR_PLAN_REVOKED`, `ERR_UNKNOWN_USER`; ServerError */
+/**
+ * Has a new token made for a plan.
+ *
+ * @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_PLAN_EXPIRED`, `ERR_PLAN_REVOKED`, `ERR_UNKNOWN_USER`,
+ * `ERR_INVALID_CLAIMS` for an answer about another plan; ServerError; the signal's reason
+ */
 export async function refreshPlan(
   { client, clock }: Pick<RemoteSigner, "client" | "clock">,
   planId: string,
@@ -56,11 +61,25 @@ export async function refreshPlan(
 ): Promise<SignedPlanAnswer> {
   try {
     const ask = { params: { planId }, signal, isRepeatable: true };
-    return await clock.learn(() => client.ask(endpoints.refreshPlan, ask), listener);
+    const answer = await clock.learn(() => client.ask(endpoints.refreshPlan, ask), listener);
+    assertAnswers(answer, planId);
+    return answer;
   } catch (error) {
     signal?.throwIfAborted();
     throw toGateError(error);
   }
+}
+
+/**
+ * The token of another plan may well be valid, and the calls of this one would be decided under it: whoever mixes up answers
+ * would choose what a plan allows.
+ *
+ * @throws IntentlockError `ERR_INVALID_CLAIMS` unless an answer is about the plan that was asked for
+ */
+function assertAnswers(answer: Pick<SignedPlanAnswer, "planId">, planId: string): void {
+  if (answer.planId === planId) return;
+  const message = "The server's answer is about another plan than the one that was asked for";
+  throw new IntentlockError("ERR_INVALID_CLAIMS", message);
 }
 
 /** With what the person wrote, who was told that it would be read. */
