@@ -117,10 +117,9 @@ function readAnswer(answer: HoldAnswer): HoldResolution {
     }
     case "rejected":
       return { status: "rejected", ...(answer.comment !== undefined && { comment: answer.comment }) };
-    case "expired":
-      return { status: "timeout" };
     case "cancelled":
       return { status: "blocked", reason: "plan_revoked", detail: "the plan was revoked or closed" };
+    case "expired":
     case "pending":
       return { status: "timeout" };
     default:

@@ -1,7 +1,15 @@
 import { describe, expect, test, vi } from "vitest";
-import { AGENT, ALICE, aCall, KEY, NOW, PLAN_ID } from "../../../test/builders.ts";
+import { AGENT, ALICE, aCall, aJwt, KEY, NOW, PLAN_ID } from "../../../test/builders.ts";
+import { encode, forge } from "../../../test/forge.ts";
 import { createProblem, endpoints } from "../../core/api/index.ts";
-import { type ApprovalClaims, digestCall, generateSigningKey, signApprovalToken } from "../../core/index.ts";
+import {
+  APPROVAL_TOKEN_TYPE,
+  type ApprovalClaims,
+  digestCall,
+  generateSigningKey,
+  PLAN_TOKEN_TYPE,
+  signApprovalToken,
+} from "../../core/index.ts";
 import { claimApproval } from "./claim-approval.ts";
 import { KeySet } from "./key-set.ts";
 import type { ServerClient } from "./server-client.ts";
@@ -87,6 +95,12 @@ describe("an approval is neither claimed nor evidence", () => {
         const { kid } = KEY;
         return await sign({}, { kid, publicKey: { ...eve.publicKey, kid }, privateKey: { ...eve.privateKey, kid } });
       },
+    ],
+    ["that nobody has signed", async () => `${encode({ alg: "none", typ: APPROVAL_TOKEN_TYPE })}.${encode(CLAIMS)}.`],
+    ["that is the plan's own token", async () => await aJwt()],
+    [
+      "that is a token of another kind with the claims of an approval",
+      async () => forge({ alg: "EdDSA", typ: PLAN_TOKEN_TYPE, kid: KEY.kid }, CLAIMS),
     ],
     ["for another agent", async () => await sign({ aud: "agent-2" })],
     [

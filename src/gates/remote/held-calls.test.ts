@@ -47,10 +47,17 @@ test.each<[string, unknown, object]>([
 });
 
 test("a hold that the server cannot be asked about is kept: what the person says is not lost", async () => {
-  const again = await suspended(DOWN, { ...HOLD, status: "pending" }, APPROVED);
+  const { ask, held, open: again } = aHeldCall(HOLD, DOWN, { ...HOLD, status: "pending" }, APPROVED);
+  const { planId } = hold(CALL);
+  await again();
   expect(await again()).toMatchObject({ status: "blocked", reason: "server_unavailable" });
   expect(await again()).toMatchObject({ status: "pending" });
+  expect(held.waits(planId)).toBe(true);
   expect(await again()).toMatchObject({ status: "approved" });
+  expect(held.waits(planId)).toBe(false);
+  // Asked once: nobody is shown the same call twice.
+  const { openHold, getHold } = endpoints;
+  expect(ask.mock.calls.map(([endpoint]) => endpoint)).toEqual([openHold, getHold, getHold, getHold]);
 });
 
 test("a hold that is over is over once: the next call of the same is another", async () => {
@@ -85,7 +92,7 @@ describe("a person", () => {
     [
       "was asked too often",
       refused("hold_limit"),
-      { reason: "gate_rejected", detail: "the plan has asked people too often" },
+      { status: "blocked", reason: "gate_rejected", detail: "the plan has asked people too often" },
     ],
     ["is not asked about a plan that was revoked", refused("plan_revoked"), { reason: "plan_revoked" }],
     ["cannot be asked", DOWN, { status: "blocked", reason: "server_unavailable" }],
@@ -203,8 +210,8 @@ describe("a wait for a person", () => {
     vi.restoreAllMocks();
   });
 
-  test("asks again at once when the server has waited, while there is time", async () => {
-    const { resolution, tookMs } = await waited(5000, HOLD, { ...HOLD, status: "pending" }, APPROVED);
+  test.each([5000, 1000])("asks again at once when the server has waited, while there is time: %d ms", async (ms) => {
+    const { resolution, tookMs } = await waited(ms, HOLD, { ...HOLD, status: "pending" }, APPROVED);
     expect([resolution.status, tookMs]).toEqual(["approved", 0]);
   });
 
@@ -220,6 +227,13 @@ describe("a wait for a person", () => {
     expect(resolution).toMatchObject({ status: "blocked", reason: "server_unavailable" });
     expect(tookMs).toBeGreaterThan(10_000);
     expect(tookMs).toBeLessThanOrEqual(20_000);
+  });
+
+  test.each([
+    [250, 1],
+    [251, 2],
+  ])("of %d ms is not for a pause that would use it up: the server is asked %d times", async (timeoutMs, times) => {
+    expect((await waited(timeoutMs, DOWN)).asked).toBe(times);
   });
 
   test("does not go on over a server that refuses", async () => {
