@@ -175,8 +175,8 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
     "src/gates/outbox/uploader.test.ts",
     "test/outbox-disk.test.ts",
   ],
-  "src/gates/outbox/outbox.ts": ["src/gates/outbox/uploader.test.ts", "src/gates/local-audit.test.ts"],
-  "src/gates/outbox/uploader.ts": ["src/gates/outbox/outbox.test.ts"],
+  "src/gates/outbox/outbox.ts": ["src/gates/outbox/outbox-requests.test.ts", "src/gates/outbox/uploader.test.ts"],
+  "src/gates/outbox/uploader.ts": ["src/gates/outbox/uploader-requests.test.ts"],
   "src/gates/outbox/uploads.ts": ["src/gates/outbox/outbox.test.ts", "src/gates/outbox/uploader.test.ts"],
   "src/gates/outbox/worker.ts": ["src/gates/outbox/outbox.test.ts", "src/gates/outbox/uploader.test.ts"],
 };

@@ -99,6 +99,7 @@ describe("entries go to the thread", () => {
       "whose first follows on no text",
       (entries) => entries.map((entry, index) => (index ? entry : { ...entry, prev: 7 })),
     ],
+    ["of a plan whose id is a list", (entries) => entries.map((entry) => ({ ...entry, planId: ["plan-1"] }))],
     ["of a plan whose id is too long", (entries) => entries.map((entry) => ({ ...entry, planId: "p".repeat(201) }))],
   ])("or not, if they are no piece of one chain: %s", async (_name, change) => {
     const { outbox, appended } = anOutbox();

@@ -177,7 +177,8 @@ export class Uploader {
       this.#tell({ error, refused: false });
     } finally {
       this.#lanes--;
-      this.#announce();
+      // Only an end is waited for: a flush that is told of a look that found nothing would look again at once.
+      if (this.#ended) this.#announce();
       const again = this.#backoff.nextMs(this.#pace.hurried);
       if (again !== undefined) this.#wakeIn(again);
     }
