@@ -41,6 +41,7 @@ test.each<[string, unknown, object]>([
   ["it was rejected", { ...HOLD, status: "rejected" }, { status: "rejected" }],
   ["nobody decided in time", { ...HOLD, status: "expired" }, { status: "blocked", reason: "hold_timeout" }],
   ["the plan was revoked", { ...HOLD, status: "cancelled" }, { status: "blocked", reason: "plan_revoked" }],
+  ["nobody knows what", { ...APPROVED, status: "granted" }, { status: "blocked", reason: "hold_timeout" }],
 ])("a call that is made again says what became of its hold: %s", async (_name, answer, expected) => {
   const again = await suspended(answer);
   expect(await again()).toMatchObject(expected);
