@@ -3,7 +3,7 @@ import type { SignPlanBody } from "../src/core/api/index.ts";
 import { digest, digestCall, type PlanClaims, type PublicKey, type Spent, signPlanToken } from "../src/core/index.ts";
 import type { GateCall } from "../src/gates/gate.ts";
 import type { Fetch } from "../src/gates/remote/server-client.ts";
-import { AGENT, ALICE, aPolicy, KEY } from "./builders.ts";
+import { AGENT, ALICE, aPlan, aPolicy, KEY } from "./builders.ts";
 import { TestClock } from "./clock.ts";
 import { aScriptedServer, type Script } from "./scripted-server.ts";
 
@@ -129,3 +129,10 @@ export function decideAll(decision: object): Script[string] {
 }
 
 export const ALLOW: object = { verdict: "allow", step: 0, rule: "allow-in-plan", budgetRemaining: null };
+
+/** What a server says of a plan that goes on, and that nobody has asked about. */
+export function anotherPlan(): object {
+  const signed = { planId: "plan-2", plan: aPlan(), token: "t", expiresAt: 1, serverTime: 1 };
+  const resumed = { leaseUntil: 1, taskDigest: digest("", "task"), used: [0], spent: { calls: 0, payoutMicros: 0 } };
+  return { ...signed, ...resumed, seq: 0, head: null, openHolds: [] };
+}

@@ -3,7 +3,7 @@ import { aPlan, NOW } from "../../test/builders.ts";
 import { aGateCall, aSignRequest } from "../../test/gate-conformance.ts";
 import { aProblem, type Script } from "../../test/scripted-server.ts";
 import { planOf } from "../../test/sessions.ts";
-import { ALLOW, aSigningServer, decideAll } from "../../test/signing-server.ts";
+import { ALLOW, anotherPlan, aSigningServer, decideAll } from "../../test/signing-server.ts";
 import { digestCall, type HoldDecision } from "../core/index.ts";
 import type { GateCall, GateTrouble, SignedPlan, SignRequest } from "./gate.ts";
 import { HttpGate, type HttpGateOptions } from "./http.ts";
@@ -90,6 +90,15 @@ describe("a plan that goes on", () => {
     expect([plan.token === token, Object.isFrozen(plan)]).toEqual([false, true]);
     expect(Object.keys(plan).sort()).toEqual(["expiresAt", "plan", "planId", "token"]);
     expect(server.bodiesOf(RESUME)).toEqual([{ holder: expect.any(String) }]);
+  });
+
+  test("is the one that was asked for, and no other that the answer is about", async () => {
+    const { gate, sign } = aGate({ [RESUME]: () => Response.json(anotherPlan()) });
+    await sign();
+    await expect(gate.resume("plan-1")).rejects.toMatchObject({
+      code: "ERR_INVALID_CLAIMS",
+      message: expect.stringContaining("about another plan"),
+    });
   });
 
   test("is asked for again when there is no answer", async () => {

@@ -20,7 +20,7 @@ import { Leases } from "./remote/leases.ts";
 import { ServerClient, type ServerClientOptions } from "./remote/server-client.ts";
 import { ServerClock } from "./remote/server-clock.ts";
 import { ServerError, toRefusal } from "./remote/server-error.ts";
-import { refreshPlan, signPlan } from "./remote/sign-plan.ts";
+import { assertAnswers, refreshPlan, signPlan } from "./remote/sign-plan.ts";
 import { codeOf, tell } from "./remote/tell.ts";
 import { toWireOutcome, WantedResults } from "./remote/wanted-results.ts";
 
@@ -107,7 +107,7 @@ export class HttpGate implements Gate {
     return opened;
   }
 
-  /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_PLAN_EXPIRED`, `ERR_PLAN_REVOKED`, `ERR_PLAN_HELD` if somebody else works on it; ServerError */
+  /** @throws IntentlockError `ERR_UNKNOWN_PLAN`, `ERR_PLAN_EXPIRED`, `ERR_PLAN_REVOKED`, `ERR_PLAN_HELD` if somebody else works on it, `ERR_INVALID_CLAIMS` for an answer about another plan; ServerError */
   async resume(
     planId: string,
     { listener }: { readonly listener?: GateListener | undefined } = {},
@@ -116,6 +116,7 @@ export class HttpGate implements Gate {
     const ask = { params: { planId }, body: { holder: this.#leases.holder }, isRepeatable: true };
     try {
       const answer = await this.#clock.learn(() => this.#client.ask(endpoints.resumePlan, ask), listener);
+      assertAnswers(answer, planId);
       this.#leases.keep(planId, { leaseUntil: answer.leaseUntil, now: answer.serverTime });
       if (this.#closing) await this.#leases.release(planId);
       this.#assertOpen();

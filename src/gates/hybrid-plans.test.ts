@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { AGENT, aPlan, NOW, summarize } from "../../test/builders.ts";
+import { AGENT, ALICE, aPlan, NOW, summarize } from "../../test/builders.ts";
 import { aGateCall } from "../../test/gate-conformance.ts";
 import { ASK_POLICY, aHybridGate, holdOf, SERVER_URL } from "../../test/hybrid-gates.ts";
 import { aProblem, type Script } from "../../test/scripted-server.ts";
 import { planOf } from "../../test/sessions.ts";
+import { anotherPlan } from "../../test/signing-server.ts";
 import { digestCall } from "../core/index.ts";
 
 const HOLDS = "POST /v1/holds";
@@ -118,6 +119,23 @@ describe("a plan that goes on", () => {
     const plan = await gate.resume("plan-1");
     expect(summarize(await gate.check(plan, aGateCall({ args: { to: "DE99" } })))).toBe("block:not_in_plan");
     expect(summarize(await gate.check(plan, aGateCall({ args: { to: "DE05" } })))).toBe("allow");
+  });
+
+  test.each([
+    [RESUME, anotherPlan()],
+    [
+      GET,
+      { ...anotherPlan(), status: "open", agentId: AGENT, user: ALICE, task: { instruction: "Look" }, createdAt: 1 },
+    ],
+  ])("is the one that was asked for, and no other that the answer to %s is about", async (line, answer) => {
+    const { outbox, sign, startProcess } = aHybridGate({ script: { [line]: () => Response.json(answer) } });
+    await sign();
+    const { gate } = startProcess({ outbox: outbox.outbox });
+    await expect(gate.resume("plan-1")).rejects.toMatchObject({
+      code: "ERR_INVALID_CLAIMS",
+      message: expect.stringContaining("about another plan"),
+    });
+    expect(outbox.typesOf("plan-1")).toEqual(["plan_signed"]);
   });
 
   test("has its session's budget as it is with the server", async () => {

@@ -30,7 +30,7 @@ import { ServerClient, type ServerClientOptions } from "./remote/server-client.t
 import { ServerClock } from "./remote/server-clock.ts";
 import { toRefusal } from "./remote/server-error.ts";
 import { assertSigned, ServerTokens, toFacts } from "./remote/server-tokens.ts";
-import { refreshPlan, signPlan } from "./remote/sign-plan.ts";
+import { assertAnswers, refreshPlan, signPlan } from "./remote/sign-plan.ts";
 import { codeOf, tell } from "./remote/tell.ts";
 import { uploadBatch } from "./remote/upload-batch.ts";
 import type { IssuedToken, PlanFacts } from "./token-issuer.ts";
@@ -174,8 +174,9 @@ export class HybridGate implements Gate {
     try {
       const outbox = await this.#outbox.open();
       const known = { params: { planId }, isRepeatable: true };
-      const { agentId, task } = await this.#client.ask(endpoints.getPlan, known);
-      this.#tokens.learnAgent(agentId);
+      const found = await this.#client.ask(endpoints.getPlan, known);
+      assertAnswers(found, planId);
+      this.#tokens.learnAgent(found.agentId);
       this.#startUpload();
       const local = await outbox.plan(planId);
       if (local) await this.#outbox.flush(planId);
@@ -184,6 +185,7 @@ export class HybridGate implements Gate {
       const body = { holder: this.#leases.holder, clientKey };
       const ask = { params: { planId }, body, isRepeatable: true };
       const answer = await this.#clock.learn(() => this.#client.ask(endpoints.resumePlan, ask), listener);
+      assertAnswers(answer, planId);
       const head = { planId, seq: answer.seq, prev: answer.head };
       if (local && (local.head.seq !== head.seq || local.head.prev !== head.prev)) {
         throw new IntentlockError("ERR_AUDIT_UPLOAD", "The server does not have what the outbox has of this plan");
@@ -194,7 +196,7 @@ export class HybridGate implements Gate {
       if (!local) await outbox.begin(begun);
       const earlier = { head, used: answer.used, spent: answer.spent };
       const signedAt = issued.opened.claims.iat;
-      const state = await this.#plans.begin(facts, issued, { signedAt, listener, task, earlier });
+      const state = await this.#plans.begin(facts, issued, { signedAt, listener, task: found.task, earlier });
       this.#leases.keep(planId, { leaseUntil: answer.leaseUntil, now: answer.serverTime });
       if (this.#closing) await this.#leases.release(planId);
       this.#assertOpen();

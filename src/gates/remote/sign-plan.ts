@@ -76,7 +76,7 @@ export async function refreshPlan(
  *
  * @throws IntentlockError `ERR_INVALID_CLAIMS` unless an answer is about the plan that was asked for
  */
-function assertAnswers(answer: Pick<SignedPlanAnswer, "planId">, planId: string): void {
+export function assertAnswers(answer: Pick<SignedPlanAnswer, "planId">, planId: string): void {
   if (answer.planId === planId) return;
   const message = "The server's answer is about another plan than the one that was asked for";
   throw new IntentlockError("ERR_INVALID_CLAIMS", message);
