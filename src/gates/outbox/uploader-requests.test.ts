@@ -38,10 +38,15 @@ function anUploader({ send = [stores], options = {}, plans = { "plan-1": 1 }, ma
   const link = {
     isAppending: false,
     fail: undefined as Error | undefined,
+    takeMs: 0,
     async ask(operation: Operation): Promise<unknown> {
       asked.push(operation);
       if (link.fail) throw link.fail;
-      if (operation.kind === "take") return take(operation);
+      if (operation.kind === "take") {
+        const taken = take(operation);
+        if (link.takeMs > 0) await new Promise((resolve) => setTimeout(resolve, link.takeMs));
+        return taken;
+      }
       if (operation.kind === "acknowledge") {
         waiting.set(
           operation.planId,
@@ -154,8 +159,21 @@ describe("when an uploader looks", () => {
     };
     const { uploader, sent } = anUploader({ plans, send: [slow] });
     uploader.wake();
+    await pass(22);
+    uploader.wake();
     await pass(100);
     expect([sent.length, most]).toEqual([9, 4]);
+  });
+
+  test("once more if it was woken while it looked", async () => {
+    const { uploader, link, sent, waiting } = anUploader({ plans: {}, options: { lanes: 1, lingerMs: 0 } });
+    link.takeMs = 50;
+    uploader.wake();
+    await pass(20);
+    waiting.set("plan-1", 1);
+    uploader.wake();
+    await pass(200);
+    expect(sent).toHaveLength(1);
   });
 });
 
@@ -235,6 +253,27 @@ describe("after a failure", () => {
     const waits = sent.slice(1).map(({ at }, index) => Math.round(at - (sent[index]?.at ?? 0)));
     expect(waits.slice(0, 9)).toEqual([250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
     expect(troubles[0]).toEqual({ planId: "plan-1", error: expect.any(UploadError), refused: false, retryInMs: 250 });
+  });
+
+  test("and a success a plan begins with short waits again", async () => {
+    const { uploader, troubles } = anUploader({
+      plans: { "plan-1": 2 },
+      send: [fails(500), fails(500), stores, fails(500), stores],
+      options: { maxEntries: 1 },
+    });
+    uploader.wake();
+    await pass(2000);
+    expect(troubles.map(({ retryInMs }) => retryInMs)).toEqual([250, 500, 250]);
+  });
+
+  test("and a refusal so does a plan that goes on", async () => {
+    const { uploader, troubles, waiting } = anUploader({ send: [fails(500), fails(422), fails(500), stores] });
+    uploader.wake();
+    await pass(300);
+    waiting.set("plan-1", 1);
+    uploader.wake();
+    await pass(2000);
+    expect(troubles.map(({ retryInMs }) => retryInMs)).toEqual([250, undefined, 250]);
   });
 
   test("a plan waits as long as the server says", async () => {
@@ -445,14 +484,26 @@ describe("the end", () => {
         },
       ],
     });
+    let last: string | undefined;
     const closing = uploader.close({ timeoutMs: 150 });
+    const noted = closing.then(() => {
+      last = asked.at(-1)?.kind;
+    });
     await pass(150);
-    expect(await closing).toEqual({ waiting: 1, refused: 0 });
+    await noted;
+    expect([await closing, last]).toEqual([{ waiting: 1, refused: 0 }, "release"]);
     expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
     expect(asked.at(-1)).toMatchObject({ kind: "release", planId: "plan-1" });
     expect(troubles).toEqual([]);
     await pass(60_000);
     expect([signals.length, vi.getTimerCount()]).toEqual([1, 0]);
+  });
+
+  test("comes before a look that was to come", async () => {
+    const { uploader } = anUploader({ plans: {} });
+    uploader.wake();
+    await uploader.close();
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   test("comes also where the outbox does not answer", async () => {
