@@ -148,7 +148,7 @@ describe("when an uploader looks", () => {
   });
 
   test("at several plans at once, and then at what is left", async () => {
-    const plans = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`plan-${n}`, 1]));
+    const plans = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`plan-${n}`, 1]));
     let now = 0;
     let most = 0;
     const slow: Send = async () => {
@@ -162,7 +162,7 @@ describe("when an uploader looks", () => {
     await pass(22);
     uploader.wake();
     await pass(100);
-    expect([sent.length, most]).toEqual([9, 4]);
+    expect([sent.length, most]).toEqual([40, 4]);
   });
 
   test("once more if it was woken while it looked", async () => {
