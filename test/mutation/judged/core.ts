@@ -1209,4 +1209,34 @@ export const CORE: readonly Judgement[] = [
     kind: "gap",
     why: "brackets at the end of an address have tests now, and were not run again",
   },
+  {
+    file: "src/core/signed-token.ts",
+    line: "if (publicKeys.size >= MAX_PUBLIC_KEYS)",
+    kind: "speed",
+    why: "keys are read again, or more of them are remembered",
+  },
+  {
+    file: "src/core/signed-token.ts",
+    line: "if (known) return known;",
+    kind: "speed",
+    why: "a key is read again",
+  },
+  {
+    file: "src/core/signed-token.ts",
+    line: "publicKeys.set(x, prepared);",
+    kind: "speed",
+    why: "a key is read again",
+  },
+  {
+    file: "src/core/signed-token.ts",
+    line: "if (known?.d === checked.d && known.x === checked.x)",
+    kind: "speed",
+    why: "a key is read again, and d alone says which x it has",
+  },
+  {
+    file: "src/core/signed-token.ts",
+    line: "privateKeys.set(given, prepared);",
+    kind: "speed",
+    why: "a key is read again",
+  },
 ];
