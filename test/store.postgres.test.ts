@@ -127,7 +127,8 @@ describe.skipIf(POSTGRES_URL === undefined)("PostgreSQL", () => {
     const work = async (): Promise<void> => {
       for (;;) {
         const answer = await tryToTake(store, plan.id, 200).catch(() => "failed");
-        if (answer === "none left") return;
+        // A quick run may be over before a connection was dropped that somebody was using.
+        if (answer === "none left" && failed > 0) return;
         if (answer === "taken") taken += 1;
         if (answer === "failed") failed += 1;
       }
