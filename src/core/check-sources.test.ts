@@ -177,6 +177,8 @@ describe("from results", () => {
   });
 });
 
+/** From anywhere in a mail, or from one place in it, which is not the one that is trusted. */
+const ANYWHERE: PlanCondition = { from: ["mail", { step: "mail", path: "/other" }] };
 const ASKING = {
   version: 1,
   default: "block",
@@ -197,6 +199,8 @@ describe("unpinned", () => {
     ["allow", "a value at a place that is trusted", { from: "mail" }, "eve@x.org", EVE],
     ["allow", "the same, where the plan names the place", { from: { step: "mail", path: "/email" } }, "eve@x.org", EVE],
     ["block:not_in_plan", "not where the plan wants it", { from: { step: "mail", path: "/n" } }, "eve@x.org", EVE],
+    ["block:not_in_plan", "an object there, where the plan names no place", ANYWHERE, { k: 1 }, { email: { k: 1 } }],
+    ["block:not_in_plan", "white space there, where the plan names no place", { from: "mail" }, " ", { email: " " }],
     ["hold:ask", "a value beside it", { from: "mail" }, "mallory@x.org", EVE],
     ["hold:ask", "the same key elsewhere", { from: "mail" }, "eve@x.org", { by: { email: "eve@x.org" } }],
     ["hold:ask", "the same place in a list", { from: "mail" }, "eve@x.org", [EVE]],
@@ -328,6 +332,17 @@ describe("nothing slips through a condition", () => {
   ])("at a place in a list, where it is optional: %s", (_name, args, expected) => {
     const plan = aPlan({ at: strict });
     expect(ask({ plan, args: JSON.parse(args) }).verdict === "allow").toBe(expected);
+  });
+
+  test.each<[string, PlanCondition]>([
+    ["optional alone", { optional: true }],
+    ["one alternative of which is optional alone", { anyOf: [{ eq: 1 }, { optional: true }] }],
+    ["optional", { optional: true, glob: "*" }],
+  ])("text in the way of a place is not the value that may be missing: %s", (_name, condition) => {
+    const plan = aPlan({ at: { "/to/email": condition } });
+    const decide = (to: Json): string => summarize(ask({ plan, args: { to } }));
+    expect([{ email: "a" }, {}, null].map(decide)).toEqual(["allow", "allow", "allow"]);
+    expect(["evil", ["evil"], 1, true].map(decide)).toEqual(Array(4).fill("block:not_in_plan"));
   });
 
   test.each<[string, PlanCondition]>([

@@ -1,7 +1,7 @@
 import type { PlanCondition, PolicyCondition } from "./condition.ts";
 import { compileGlob } from "./glob.ts";
 import { type Json, jsonEqual } from "./json.ts";
-import { appendPointer, everyAt, type Pointer, parsePointer } from "./json-pointer.ts";
+import { appendPointer, everyAt, MISSHAPEN, type Pointer, parsePointer } from "./json-pointer.ts";
 import { type Matching, readArg, spend } from "./matching.ts";
 import { compileRegex } from "./regex.ts";
 import { compileFrom } from "./sources/compile-from.ts";
@@ -93,6 +93,8 @@ function compileOperators(condition: PlanCondition & PolicyCondition, place: str
   if (anyOf) tests.push(holdsForOne(anyOf.map((inner) => compileCondition(inner, place))));
   // Last: what it finds is on record, and counts only if everything else holds.
   if (from !== undefined) tests.push(compileFrom(from, place));
+  // `optional` alone: any value, but not what is in the way of one.
+  if (tests.length === 0) tests.push((value) => value !== MISSHAPEN);
   return tests;
 }
 

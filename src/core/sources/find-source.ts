@@ -66,7 +66,8 @@ function findTrusted(query: SourceQuery, grounds: SourceGrounds): FoundSource | 
   for (const source of sources.steps) {
     for (const place of grounds.trusted.get(source.step) ?? []) {
       const seq = findAt(query, grounds, { step: source.step, place });
-      if (seq === undefined || (source.place && findAt(query, grounds, source) === undefined)) continue;
+      // What the policy trusts lets nothing more through the plan: the source itself has to have the value.
+      if (seq === undefined || findInSource(query, grounds, source) === undefined) continue;
       return { match: { arg, from: source.step, seq, path: place.path }, pins: true };
     }
   }
@@ -75,14 +76,19 @@ function findTrusted(query: SourceQuery, grounds: SourceGrounds): FoundSource | 
 
 function findInResults(query: SourceQuery, grounds: SourceGrounds): FoundSource | undefined {
   const { arg, sources } = query;
-  for (const { step, place } of sources.steps) {
-    const results = StepResults.of(grounds.results, step);
-    if (!results) continue;
-    const seq = place ? findAt(query, grounds, { step, place }) : findText(query, results);
+  for (const source of sources.steps) {
+    const seq = findInSource(query, grounds, source);
     if (seq === undefined) continue;
+    const { step, place } = source;
     return { match: { arg, from: step, seq, ...(place && { path: place.path }) }, pins: false };
   }
   return undefined;
+}
+
+function findInSource(query: SourceQuery, grounds: SourceGrounds, source: StepSource): number | undefined {
+  if (source.place) return findAt(query, grounds, source);
+  const results = StepResults.of(grounds.results, source.step);
+  return results && findText(query, results);
 }
 
 function findAt(

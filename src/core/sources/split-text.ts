@@ -132,7 +132,7 @@ const PREFIX = /(?:\.\.?\/){1,16}|~?\/|(?<!\.)\.|[-+](?=\.?\d)/uy;
 const POSSESSIVE = /s(?![\p{L}\p{N}\p{M}\p{Pc}\p{Cf}\p{DI}@])/uy;
 const THOUSANDS = /\d{3}(?!\d)/y;
 /** `12,50` as many write it, or a list of two; `1,2,3` is a list. */
-const DECIMALS = /(?<!\d,\d*),\d{1,2}(?!\d|, ?\d)/y;
+const DECIMALS = /(?<!\d,\d*),\d+(?!\d|,\d)/y;
 const MORE_OF_URL = /[/?#:](?=[^\s"<>`{}|^])/y;
 const HOST = /^[^/@.]+\.[^/@.]/;
 const SCHEME = /^(?:https?:\/\/)?(?:www\.)?/i;
