@@ -8,18 +8,24 @@ import { type Measurement, printOverheads } from "./adapters/report.ts";
 const CALLS = 50;
 const ROUNDS = 500;
 const WARM_UP = 30;
+/** Each kind is as often after each other: what a run leaves behind, garbage above all, falls on the next. */
+const ORDERS: readonly Kind[][] = [
+  ["bare", "idle", "locked"],
+  ["locked", "idle", "bare"],
+  ["idle", "locked", "bare"],
+  ["bare", "locked", "idle"],
+  ["locked", "bare", "idle"],
+  ["idle", "bare", "locked"],
+];
 
 const measured = new Map<string, Record<Kind, Measurement[]>>();
 for (let round = -WARM_UP; round < ROUNDS; round++) {
   for (const { name, prepare } of frameworks) {
     const times = measured.get(name) ?? { bare: [], idle: [], locked: [] };
     measured.set(name, times);
-    // Each in turn first: what the other leaves behind, garbage above all, falls on both. Nobody collects it in between: V8
-    // forgets compiled code then, and most of what would be measured is compiling it again.
-    const kinds: Kind[] = ["bare", "idle", "locked"];
-    const first = Math.abs(round) % kinds.length;
-    const order = [...kinds.slice(first), ...kinds.slice(0, first)];
-    for (const kind of order) {
+    // Nobody collects garbage in between: V8 forgets compiled code then, and most of what would be measured is compiling it
+    // again.
+    for (const kind of ORDERS[Math.abs(round) % ORDERS.length] ?? []) {
       const run = await prepare(kind, CALLS);
       const begun = performance.now();
       let firstStep = begun;

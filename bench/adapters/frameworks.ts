@@ -65,14 +65,15 @@ export const frameworks: readonly Measured[] = [
       const model = new ChatModel(calls);
       const input = { messages: [{ role: "user", content: TASK }] };
       const config = { recursionLimit: calls };
-      if (kind !== "locked") {
-        const agent = createAgent({ model, tools, middleware: kind === "idle" ? [idleMiddleware] : [] });
+      if (kind === "bare") {
+        const agent = createAgent({ model, tools });
         return async (listener) => {
           model.onFirstStep = listener;
           return await agent.invoke(input, config);
         };
       }
-      const agent = createAgent({ model, tools, middleware: [intentlockMiddleware({ gate: new YesGate() })] });
+      const lock = kind === "idle" ? idleMiddleware : intentlockMiddleware({ gate: new YesGate() });
+      const agent = createAgent({ model, tools, middleware: [lock] });
       const context = { intentlock: { user: USER, task: TASK, plan: PLAN } };
       return async (listener) => {
         model.onFirstStep = listener;
@@ -118,6 +119,7 @@ export const frameworks: readonly Measured[] = [
 const idleMiddleware = createMiddleware({
   name: "Idle",
   stateSchema: z.object({ _idle: z.string().optional() }),
+  contextSchema: z.object({ intentlock: z.unknown().optional() }),
   beforeAgent: () => ({ _idle: "run" }),
   wrapModelCall: async (request, handler) => await handler(request),
   wrapToolCall: async (request, handler) => await handler(request),

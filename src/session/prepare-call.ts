@@ -21,7 +21,8 @@ export function prepareCall(
   const { callId, tool: name, args, problem, clashes } = pending;
   const signed = Object.hasOwn(fingerprints, name) ? fingerprints[name] : undefined;
   const fingerprint = pending.fingerprint ?? signed;
-  const call: GateCall = { callId, tool: name, args, ...(fingerprint !== undefined && { fingerprint }) };
+  const call: GateCall =
+    fingerprint === undefined ? { callId, tool: name, args } : { callId, tool: name, args, fingerprint };
   if (pending.refusal) return refuse(call, pending.refusal.reason, pending.refusal.detail);
   if (isAborted) return { ...call, refusal: ABORTED };
   if (clashes) return refuse(call, "invalid_call", "another call is in flight under the same id");

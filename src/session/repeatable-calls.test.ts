@@ -100,6 +100,43 @@ describe("a call that is run again", () => {
   });
 });
 
+describe("of more than are kept, those go first", () => {
+  const numbered = (number: number, replayKey: string) => ({ ...CALL, callId: `call-${number}`, replayKey });
+  const fill = (calls: RepeatableCalls) => {
+    calls.keep(numbered(0, "step-1"), RESULT);
+    for (let number = 1; number < 256; number++) calls.keep(numbered(number, "step-2"), RESULT);
+  };
+  const found = (calls: RepeatableCalls, wanted: readonly PendingCall[]) =>
+    wanted.map((call) => calls.find(call) !== undefined);
+
+  test("whose step has had no call for longest", () => {
+    const calls = new RepeatableCalls();
+    fill(calls);
+    calls.keep(numbered(256, "step-1"), RESULT);
+    const wanted = [numbered(0, "step-1"), numbered(1, "step-2"), numbered(2, "step-2"), numbered(256, "step-1")];
+    expect(found(calls, wanted)).toEqual([true, false, true, true]);
+  });
+
+  test("and none for one that was forgotten", () => {
+    const calls = new RepeatableCalls();
+    fill(calls);
+    calls.forget(numbered(7, "step-2"));
+    calls.forget(numbered(7, "step-2"));
+    calls.keep(numbered(256, "step-3"), RESULT);
+    expect(found(calls, [numbered(0, "step-1"), numbered(7, "step-2")])).toEqual([true, false]);
+    calls.keep(numbered(257, "step-3"), RESULT);
+    expect(found(calls, [numbered(0, "step-1"), numbered(1, "step-2")])).toEqual([false, true]);
+  });
+
+  test("and none after all were taken", () => {
+    const calls = new RepeatableCalls();
+    fill(calls);
+    calls.takeSuspended();
+    fill(calls);
+    expect(found(calls, [numbered(0, "step-1"), numbered(255, "step-2")])).toEqual([true, true]);
+  });
+});
+
 test("suspended calls are taken once, without those that have a result", () => {
   const calls = new RepeatableCalls();
   const one = suspended(CALL);

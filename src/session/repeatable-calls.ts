@@ -22,12 +22,14 @@ const MAX_REPEATABLE = 256;
  * those that their tools suspended. A call that failed is not among them, since running it again is a retry, and counts.
  */
 export class RepeatableCalls {
-  readonly #calls = new Map<string, Repeatable>();
+  /** By step, the one that was longest without a call first. */
+  readonly #steps = new Map<string, Repeatable[]>();
+  #size = 0;
 
   find(call: PendingCall): Repeatable | undefined {
-    const key = keyOf(call);
-    const earlier = key === undefined ? undefined : this.#calls.get(key);
-    return earlier && isTwin(earlier.call, call) ? earlier : undefined;
+    const step = stepOf(call);
+    if (step === undefined) return undefined;
+    return this.#steps.get(step)?.find((earlier) => isNamed(earlier.call, call) && isTwin(earlier.call, call));
   }
 
   /** The same call gets the result when it comes again. */
@@ -42,35 +44,48 @@ export class RepeatableCalls {
 
   /** Run again, it is a call like any other. */
   forget(call: PendingCall): void {
-    const key = keyOf(call);
-    if (key !== undefined) this.#calls.delete(key);
+    const step = stepOf(call);
+    const calls = step === undefined ? undefined : this.#steps.get(step);
+    const index = calls?.findIndex((earlier) => isNamed(earlier.call, call)) ?? -1;
+    if (!calls || step === undefined || index === -1) return;
+    calls.splice(index, 1);
+    this.#size--;
+    if (calls.length === 0) this.#steps.delete(step);
   }
 
   /** The calls that nobody has gone on with, none of which can go on after this. */
   takeSuspended(): SuspendedCall[] {
-    const taken = [...this.#calls.values()].flatMap(({ suspended }) => suspended ?? []);
-    this.#calls.clear();
+    const taken = [...this.#steps.values()].flat().flatMap(({ suspended }) => suspended ?? []);
+    this.#steps.clear();
+    this.#size = 0;
     return taken;
   }
 
   #add(repeatable: Repeatable): boolean {
-    const key = keyOf(repeatable.call);
-    if (key === undefined) return false;
-    this.#calls.delete(key);
-    this.#calls.set(key, repeatable);
-    for (const oldest of this.#calls.keys()) {
-      if (this.#calls.size <= MAX_REPEATABLE) break;
-      this.#calls.delete(oldest);
-    }
+    const step = stepOf(repeatable.call);
+    if (step === undefined) return false;
+    this.forget(repeatable.call);
+    const earlier = this.#steps.get(step);
+    this.#steps.delete(step);
+    this.#steps.set(step, earlier ? [...earlier, repeatable] : [repeatable]);
+    this.#size++;
+    if (this.#size > MAX_REPEATABLE) this.#removeOldest();
     return true;
+  }
+
+  #removeOldest(): void {
+    const [oldest] = this.#steps.values().next().value ?? [];
+    if (oldest) this.forget(oldest.call);
   }
 }
 
-/** A refused call has no step: what it was refused for may not hold any more. */
-function keyOf({ replayKey, callId, tool, clashes, refusal }: PendingCall): string | undefined {
-  if (replayKey === undefined || clashes || refusal) return undefined;
-  // With the lengths, no other three texts give the same one.
-  return `${replayKey.length},${callId.length},${replayKey}${callId}${tool}`;
+/** The step of a call; none for a refused one: what it was refused for may not hold any more. */
+function stepOf({ replayKey, clashes, refusal }: PendingCall): string | undefined {
+  return clashes || refusal ? undefined : replayKey;
+}
+
+function isNamed(earlier: PendingCall, { callId, tool }: PendingCall): boolean {
+  return earlier.callId === callId && earlier.tool === tool;
 }
 
 /** Whether two calls of one id are the same call, made twice. */

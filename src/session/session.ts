@@ -131,7 +131,7 @@ export class Session {
     implementation: ToolImplementation<AsyncIterable<T>>,
   ): AsyncGenerator<T, RunResult<T | undefined>> {
     const entry: InFlight = { call: this.#read(call) };
-    const leave = this.#enter(entry);
+    this.#enter(entry);
     try {
       const { callId } = entry.call;
       const suspended = this.#repeatable.find(entry.call)?.suspended;
@@ -158,7 +158,7 @@ export class Session {
         await this.#decider.settle(decision, status, { durationMs, result: () => content });
       }
     } finally {
-      leave();
+      this.#leave(entry);
     }
   }
 
@@ -168,10 +168,10 @@ export class Session {
    */
   async admit(call: SessionCall): Promise<AdmittedCall | ErrorResult> {
     const entry: InFlight = { call: this.#read(call) };
-    const leave = this.#enter(entry);
+    this.#enter(entry);
     const admission = await this.#decide(entry.call);
     if (!admission.args) {
-      leave();
+      this.#leave(entry);
       return refused(entry.call.callId, admission);
     }
     const { decision, args } = admission;
@@ -180,7 +180,7 @@ export class Session {
       args,
       isOver: () => this.#closing !== undefined || this.#decider.isAborted(entry.call),
       settle: async (status, end) => {
-        leave();
+        this.#leave(entry);
         this.#admitted.delete(admitted);
         await this.#decider.settle(decision, status, end);
       },
@@ -232,12 +232,12 @@ export class Session {
   }
 
   async #runOnce<T>(entry: InFlight, suspended: SuspendedCall | undefined, tool: ToolRun<T>): Promise<RunResult<T>> {
-    const leave = this.#enter(entry);
+    this.#enter(entry);
     try {
       const admission = suspended ? this.#goOn(suspended, entry.call) : await this.#decide(entry.call);
       return await this.#runAdmitted(entry.call, admission, tool);
     } finally {
-      leave();
+      this.#leave(entry);
     }
   }
 
@@ -272,11 +272,13 @@ export class Session {
   }
 
   /** A call that clashes with one in flight does not take its place. */
-  #enter(entry: InFlight): () => void {
+  #enter(entry: InFlight): void {
     const { callId, clashes } = entry.call;
-    if (clashes) return () => undefined;
-    this.#inFlight.set(callId, entry);
-    return () => this.#inFlight.delete(callId);
+    if (!clashes) this.#inFlight.set(callId, entry);
+  }
+
+  #leave({ call }: InFlight): void {
+    if (!call.clashes) this.#inFlight.delete(call.callId);
   }
 
   #closedBlock({ callId, tool }: PendingCall): { readonly decision: BlockDecision; readonly args?: undefined } {

@@ -1,21 +1,38 @@
 import { langchain } from "./langchain-core.ts";
 
-/** What code finds out about a tool by asking it. A spread takes these along. */
-const ASKED = ["name", "description", "schema", "returnDirect"];
-
 /**
  * An object that is the tool but for these properties. Its getters are asked of the tool itself: an object that derives
- * from another does not have its `#private` fields.
+ * from another does not have its `#private` fields. Made for every run of an agent: the properties are those of a literal,
+ * since V8 takes longer for each that is defined on an object whose prototype no other has.
  */
 export function deriveTool<T extends object>(tool: T, properties: Readonly<Record<string, unknown>>): T {
-  const descriptors: PropertyDescriptorMap = {};
-  for (const key of [...ASKED, ...listGetters(tool)]) {
-    if (key in tool) descriptors[key] = { get: () => Reflect.get(tool, key), enumerable: ASKED.includes(key) };
+  const derived = Object.assign(askTool(tool), properties);
+  Object.setPrototypeOf(derived, tool);
+  for (const key of listGetters(tool)) {
+    if (!Object.hasOwn(derived, key)) Object.defineProperty(derived, key, { get: () => Reflect.get(tool, key) });
   }
-  for (const [key, value] of Object.entries(properties)) {
-    descriptors[key] = { value, enumerable: true, configurable: true, writable: true };
-  }
-  return Object.create(tool, descriptors) as T;
+  return derived as T;
+}
+
+/** What code finds out about a tool by asking it, as far as the tool has it. A spread takes these along. */
+function askTool(tool: object): object {
+  const ask = (key: string): unknown => Reflect.get(tool, key);
+  const asked = {
+    get name() {
+      return ask("name");
+    },
+    get description() {
+      return ask("description");
+    },
+    get schema() {
+      return ask("schema");
+    },
+    get returnDirect() {
+      return ask("returnDirect");
+    },
+  };
+  for (const key of Object.keys(asked)) if (!(key in tool)) Reflect.deleteProperty(asked, key);
+  return asked;
 }
 
 /** Methods of every runnable, which lead to `invoke`. */
@@ -41,20 +58,22 @@ export function restoreMethods(tool: object): Record<string, unknown> {
 }
 
 function listGetters(tool: object): readonly string[] {
-  const base = Object.getPrototypeOf(tool) as object | null;
-  return [...ownGetters(tool), ...(base === null || base === Object.prototype ? [] : inheritedGetters(base))];
+  return [...ownGetters(tool), ...inheritedGetters(Object.getPrototypeOf(tool) as object | null)];
 }
 
 /** By class: sessions lock the same tools again and again. */
 const inherited = new WeakMap<object, readonly string[]>();
 
-function inheritedGetters(base: object): readonly string[] {
+/** But for those of LangChain's own classes, which have no such fields. */
+function inheritedGetters(base: object | null): readonly string[] {
+  const { Runnable, RunnableToolLike, StructuredTool } = langchain;
+  const own: unknown[] = [Object.prototype, Runnable.prototype, RunnableToolLike.prototype, StructuredTool.prototype];
+  if (base === null || own.includes(base)) return [];
   const known = inherited.get(base) ?? listGetters(base);
   inherited.set(base, known);
   return known;
 }
 
 function ownGetters(one: object): string[] {
-  const descriptors = Object.entries(Object.getOwnPropertyDescriptors(one));
-  return descriptors.filter(([, { get }]) => get !== undefined).map(([name]) => name);
+  return Object.getOwnPropertyNames(one).filter((name) => Object.getOwnPropertyDescriptor(one, name)?.get);
 }

@@ -66,7 +66,7 @@ export function lockStructuredTool(tool: StructuredTool, gate: Gate): object {
     ...(tool.func && { func: lockFunction(gate, tool.func) }),
   });
   // LangChain's `invoke` goes on to its own `call`.
-  const inner = Object.create(locked, { call: { value: call } }) as object;
+  const inner = Object.setPrototypeOf({ call }, locked) as object;
   return locked;
 }
 

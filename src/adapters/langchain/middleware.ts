@@ -112,9 +112,8 @@ export function intentlockMiddleware(
         keyOf(request, identity),
         async () => await startRun(options, { ...request, identity }),
       );
-      const known = new Set(session.toolNames);
       const tools = request.tools.filter((tool) =>
-        isClientTool(tool) ? known.has(tool.name) : isKnownServerTool(tool, allowUngated),
+        isClientTool(tool) ? session.tool(tool.name) !== undefined : isKnownServerTool(tool, allowUngated),
       );
       const message = await handler({ ...request, tools });
       refuseExecuted(message, allowUngated);

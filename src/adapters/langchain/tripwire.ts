@@ -50,28 +50,44 @@ const perCall = new Tripwire();
 /** In a context with a tripwire: LangChain's own as it was before. A copy that somebody makes has the mark of another. */
 const before = Symbol("before the tripwire");
 
+interface Mark {
+  readonly outside: unknown;
+  of?: object;
+}
+
 interface MarkedContext {
-  [before]?: { readonly outside: unknown; readonly of: object };
+  readonly [before]?: Mark;
 }
 
 /** Calls tools for a model: those that are not locked are stopped, and nothing outside of this work notices. */
 export function runWithTripwire<T>(work: () => T): T {
   const context = langchain.AsyncLocalStorageProviderSingleton.getInstance();
-  const outside: unknown = context.getStore();
-  const inside: MarkedContext & object = withTripwire(outside);
-  inside[before] = { outside, of: inside };
+  const mark: Mark = { outside: context.getStore() };
+  const inside = withTripwire(mark);
+  mark.of = inside;
   return context.run(inside as never, () => runOutsideTools(work)) as T;
 }
 
 /** What LangChain's context is with a tripwire alone: where it keeps such things is known to LangChain only. */
-let alone: object | undefined;
+interface Alone {
+  readonly context: object;
+  readonly keys: readonly PropertyKey[];
+}
+let alone: Alone | undefined;
+
+function findAlone(): Alone {
+  const context = setApart(undefined);
+  return { context, keys: Reflect.ownKeys(context) };
+}
 
 /** A context as LangChain would make it of this one: for every call, so without making a run of it once per variable. */
-function withTripwire(outside: unknown): object {
-  alone ??= setApart(undefined);
-  const has = (key: PropertyKey): boolean => Reflect.get(outside as object, key) !== undefined;
-  if (typeof outside !== "object" || outside === null) return { ...alone };
-  return Reflect.ownKeys(alone).some(has) ? setApart(outside) : overlay(outside, alone);
+function withTripwire(mark: Mark): object {
+  const { outside } = mark;
+  alone ??= findAlone();
+  const tripwire = { ...alone.context, [before]: mark };
+  if (typeof outside !== "object" || outside === null) return tripwire;
+  const isTaken = alone.keys.some((key) => Reflect.get(outside, key) !== undefined);
+  return isTaken ? Object.assign(setApart(outside), { [before]: mark }) : overlay(outside, tripwire);
 }
 
 function setApart(outside: unknown): object {
