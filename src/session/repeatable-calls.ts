@@ -45,12 +45,12 @@ export class RepeatableCalls {
   /** Run again, it is a call like any other. */
   forget(call: PendingCall): void {
     const step = stepOf(call);
-    const calls = step === undefined ? undefined : this.#steps.get(step);
-    const index = calls?.findIndex((earlier) => isNamed(earlier.call, call)) ?? -1;
-    if (!calls || step === undefined || index === -1) return;
-    calls.splice(index, 1);
-    this.#size--;
-    if (calls.length === 0) this.#steps.delete(step);
+    if (step === undefined) return;
+    const calls = this.#steps.get(step) ?? [];
+    const others = calls.filter((earlier) => !isNamed(earlier.call, call));
+    this.#size -= calls.length - others.length;
+    if (others.length > 0) this.#steps.set(step, others);
+    else this.#steps.delete(step);
   }
 
   /** The calls that nobody has gone on with, none of which can go on after this. */
@@ -65,9 +65,9 @@ export class RepeatableCalls {
     const step = stepOf(repeatable.call);
     if (step === undefined) return false;
     this.forget(repeatable.call);
-    const earlier = this.#steps.get(step);
+    const calls = this.#steps.get(step) ?? [];
     this.#steps.delete(step);
-    this.#steps.set(step, earlier ? [...earlier, repeatable] : [repeatable]);
+    this.#steps.set(step, [...calls, repeatable]);
     this.#size++;
     if (this.#size > MAX_REPEATABLE) this.#removeOldest();
     return true;

@@ -64,11 +64,11 @@ function listGetters(tool: object): readonly string[] {
 /** By class: sessions lock the same tools again and again. */
 const inherited = new WeakMap<object, readonly string[]>();
 
-/** But for those of LangChain's own classes, which have no such fields. */
+/** Without those of LangChain's own classes, which have no `#private` fields. */
 function inheritedGetters(base: object | null): readonly string[] {
   const { Runnable, RunnableToolLike, StructuredTool } = langchain;
-  const own: unknown[] = [Object.prototype, Runnable.prototype, RunnableToolLike.prototype, StructuredTool.prototype];
-  if (base === null || own.includes(base)) return [];
+  const ends: unknown[] = [Object, Runnable, RunnableToolLike, StructuredTool].map(({ prototype }) => prototype);
+  if (base === null || ends.includes(base)) return [];
   const known = inherited.get(base) ?? listGetters(base);
   inherited.set(base, known);
   return known;

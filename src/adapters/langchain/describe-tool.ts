@@ -41,7 +41,7 @@ function describeTool(tool: ClientTool): SessionTool {
 
 interface Print {
   readonly description: unknown;
-  /** Of a schema that is JSON, which can change where it is; undefined for others. */
+  /** Of a schema that is JSON, which can change where it is. */
   readonly text: string | undefined;
   readonly print: string;
 }
@@ -55,11 +55,10 @@ export function fingerprintNow(tool: ClientTool): string {
     const schema: unknown = Reflect.get(tool, "schema");
     const description: unknown = Reflect.get(tool, "description");
     if (typeof schema !== "object" || schema === null) return fingerprintTool(describeTool(tool));
-    const known = prints.get(schema);
-    const isSame = known?.text === undefined || known.text === JSON.stringify(schema);
-    if (known && known.description === description && isSame) return known.print;
     const isJson = !langchain.isInteropZodSchema(schema) && !("~standard" in schema);
     const text = isJson ? JSON.stringify(schema) : undefined;
+    const known = prints.get(schema);
+    if (known && known.description === description && known.text === text) return known.print;
     const print = fingerprintTool(describeTool(tool));
     prints.set(schema, { description, text, print });
     return print;

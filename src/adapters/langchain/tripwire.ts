@@ -84,10 +84,10 @@ function findAlone(): Alone {
 function withTripwire(mark: Mark): object {
   const { outside } = mark;
   alone ??= findAlone();
-  const tripwire = { ...alone.context, [before]: mark };
-  if (typeof outside !== "object" || outside === null) return tripwire;
+  if (typeof outside !== "object" || outside === null) return { ...alone.context, [before]: mark };
   const isTaken = alone.keys.some((key) => Reflect.get(outside, key) !== undefined);
-  return isTaken ? Object.assign(setApart(outside), { [before]: mark }) : overlay(outside, tripwire);
+  if (isTaken) return Object.assign(setApart(outside), { [before]: mark });
+  return overlay(outside, { ...alone.context, [before]: mark });
 }
 
 function setApart(outside: unknown): object {
