@@ -120,13 +120,12 @@ async function lockStep(step: ProcessInputStepArgs, options: IntentlockAgentOpti
   };
   const context = step.requestContext as Context;
   const session = await runsOf(options.gate).open({ context, isFirstStep: step.stepNumber === 0, start });
-  const known = new Set(session.toolNames);
   // Without a prototype: Mastra finds the tool `constructor` otherwise.
   const locked: Record<string, AnyTool> = Object.create(null);
   for (const [name, tool] of Object.entries(tools)) {
     // What came after the plan, and what the gate cannot see, is kept from the model.
     const isGap = gapOf(tool) !== undefined;
-    const isKept = isGap ? allowUngated.includes(name) : known.has(name);
+    const isKept = isGap ? allowUngated.includes(name) : session.tool(name) !== undefined;
     if (isKept) locked[name] = isGap ? tool : lockStepTool(name, tool, session);
   }
   return { tools: locked, model: lockModel(step.model, { session, tools: locked, allowUngated }) };
